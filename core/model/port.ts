@@ -1,0 +1,93 @@
+import type { JsonObject } from '../contracts/json.ts';
+
+/** Tokens and money of one or many calls. `costUsd` is null when the model has no price on file. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly costUsd: number | null;
+  readonly calls: number;
+}
+
+export const NO_USAGE: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  costUsd: 0,
+  calls: 0,
+};
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+    costUsd: a.costUsd === null || b.costUsd === null ? null : a.costUsd + b.costUsd,
+    calls: a.calls + b.calls,
+  };
+}
+
+/** A piece of the user message. `cache` marks the end of a prefix worth a cache point. */
+export interface PromptText {
+  readonly text: string;
+  readonly cache?: boolean;
+}
+
+/** Static, small and closed: never put a session's own values into it. */
+export interface AnswerSchema {
+  /** `[a-zA-Z0-9_-]+`, stable: part of the request hash. */
+  readonly name: string;
+  readonly description: string;
+  readonly schema: JsonObject;
+}
+
+export interface ModelRequest {
+  /** What the call is for, e.g. `detect`, `root-cause`, `repair`; goes to usage by stage. */
+  readonly purpose: string;
+  readonly promptVersion: string;
+  /** Everything goes in user content by default (detection): a system text is optional. */
+  readonly system?: string;
+  readonly user: readonly PromptText[];
+  readonly answer: AnswerSchema;
+  /** Reserved against the quota, so keep it honest. */
+  readonly maxOutputTokens: number;
+  /** 0-based index among votes: makes otherwise equal requests distinct. */
+  readonly sample?: number;
+}
+
+export interface ModelAnswer {
+  /** The text to parse. Never empty: an empty text is a ModelOutputInvalidError. */
+  readonly text: string;
+  readonly usage: Usage;
+  /** The model id that answered, as far as known. */
+  readonly model: string;
+  /** Which rung of the structured-output ladder was used. */
+  readonly rung: 'native-schema' | 'strict-tool' | 'text';
+  /** SHA-256 of the canonical request: cache key, batch record id. */
+  readonly requestHash: string;
+  readonly cached: boolean;
+  readonly durationMs: number;
+}
+
+/**
+ * The one way to a language model. `ask` resolves with a complete answer or rejects with a named error of
+ * `core/contracts/errors.ts`: stop reasons that mean "not an answer" (max_tokens, malformed, guardrail, window
+ * exceeded, empty) are errors, not answers. A `batch:` model rejects with ModelPendingError for each request not
+ * yet answered; callers start all independent requests before they give up (`Promise.allSettled`).
+ */
+export interface Model {
+  /** The spec as given, e.g. `bedrock:global.anthropic.claude-sonnet-4-6`. */
+  readonly spec: string;
+  readonly limits: ModelLimits;
+  ask(request: ModelRequest): Promise<ModelAnswer>;
+}
+
+export interface ModelLimits {
+  readonly contextTokens: number;
+  readonly maxOutputTokens: number;
+  /** Real tokens of this model per o200k_base token, as a safety factor for estimates. */
+  readonly tokenFactor: number;
+}
