@@ -1,0 +1,270 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { transformSync } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import { ErrorName } from '../../core/contracts/error-names.ts';
+import * as errors from '../../core/contracts/errors.ts';
+
+/** The house of design.md as a test: who may import whom, who may touch what, what things are called. */
+
+const root = path.resolve(import.meta.dirname, '../..');
+const tracked = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\0')
+  .filter((file) => file !== '' && existsSync(path.join(root, file)));
+const sources = tracked.filter((file) => file.endsWith('.ts'));
+const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+
+/** Libraries without effects: parsers, validators, evaluators. */
+const PURE = new Set([
+  'zod',
+  'ajv',
+  'ajv-formats',
+  'js-tiktoken',
+  'jsonrepair',
+  'lossless-json',
+  're2js',
+  'yaml',
+  '@bufbuild/cel',
+  '@marcbachmann/cel-js',
+]);
+const CDK = new Set(['aws-cdk-lib', 'constructs', 'cdk-nag']);
+
+interface Import {
+  readonly file: string;
+  readonly specifier: string;
+  /** Path from the root for a file of ours, else null. */
+  readonly target: string | null;
+  /** Name of the package, or `node:x`. */
+  readonly module: string;
+}
+
+function importsOf(file: string): Import[] {
+  const text = read(file);
+  const statement = /^(?:import|export)\s(?:[^'";]*?\sfrom\s)?\s*'([^']+)'/gm;
+  const expression = /\bimport\(\s*'([^']+)'\s*\)/g;
+  return [...text.matchAll(statement), ...text.matchAll(expression)].map((match) => {
+    const specifier = match[1] ?? '';
+    const relative = specifier.startsWith('.');
+    const target = relative ? path.posix.join(path.posix.dirname(file), specifier) : null;
+    const segments = specifier.split('/');
+    const module = specifier.startsWith('@') ? segments.slice(0, 2).join('/') : (segments[0] ?? '');
+    return { file, specifier, target, module };
+  });
+}
+
+const room = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '');
+
+/** Answers null when the import is allowed, else the rule it breaks. */
+function broken(i: Import): string | null {
+  const from = room(i.file);
+  const step = /^lambdas\/([^/]+)\/([^/]+)\.ts$/.exec(i.file);
+  const sameStep = (target: string): boolean =>
+    step !== null && path.posix.dirname(target) === path.posix.dirname(i.file);
+  const target = i.target;
+  const isNode = i.module.startsWith('node:');
+  switch (from) {
+    case 'core':
+      if (target !== null) return room(target) === 'core' ? null : 'core imports only core';
+      return PURE.has(i.module) ? null : 'core imports only pure libraries';
+    case 'report':
+      if (target !== null) return /^(core|report)\//.test(target) ? null : 'report imports only core';
+      return isNode || CDK.has(i.module) || i.module.startsWith('@aws-sdk') ? 'report is pure' : null;
+    case 'adapters':
+      if (target !== null) return /^(core|adapters)\//.test(target) ? null : 'adapters import only core';
+      return CDK.has(i.module) ? 'adapters know no CDK' : null;
+    case 'lambdas': {
+      if (step === null) return 'a Lambda step is lambdas/<step>/<file>.ts';
+      if (step[2] === 'env') {
+        if (target !== null)
+          return target.startsWith('core/contracts/') ? null : 'env imports core/contracts';
+        return i.module === 'zod' ? null : 'env imports only zod';
+      }
+      if (target !== null && (sameStep(target) || room(target) === 'core')) return null;
+      if (target !== null && room(target) === 'adapters')
+        return step[2] === 'index' ? null : 'only index.ts builds adapters';
+      if (target !== null) return 'a step imports core, and index.ts adapters';
+      if (step[2] === 'index') return CDK.has(i.module) ? 'lambdas know no CDK' : null;
+      return PURE.has(i.module) || i.module === 'aws-lambda' ? null : 'a handler imports only core and zod';
+    }
+    case 'lib':
+      if (target !== null)
+        return /^(lib\/|core\/contracts\/)/.test(target) || /^lambdas\/[^/]+\/env\.ts$/.test(target)
+          ? null
+          : 'lib imports lambdas/*/env.ts and core/contracts';
+      return CDK.has(i.module) || isNode || i.module === 'zod' ? null : 'lib imports only CDK';
+    case 'bin':
+      if (target !== null) return /^(lib|bin)\//.test(target) ? null : 'bin imports only lib';
+      return CDK.has(i.module) || isNode ? null : 'bin imports only CDK';
+    case 'cli':
+      if (target !== null)
+        // `rootspan ingest` feeds the very handlers that run in the account (issue "Telemetry in", desk version).
+        return /^(cli|adapters|core|report)\//.test(target) || /^lambdas\/[^/]+\/handler\.ts$/.test(target)
+          ? null
+          : 'cli imports adapters, core, report and handlers';
+      return CDK.has(i.module) ? 'cli knows no CDK' : null;
+    case 'bench':
+      if (target !== null)
+        return /^(bench|adapters|core)\//.test(target) || /^lambdas\/[^/]+\/handler\.ts$/.test(target)
+          ? null
+          : 'bench imports core, adapters and handlers';
+      return CDK.has(i.module) ? 'bench knows no CDK' : null;
+    case '':
+      if (target !== null)
+        return /^(core|adapters)\//.test(target) ? null : 'the library is core and adapters';
+      return null;
+    case 'scripts':
+    case 'test':
+    case 'examples':
+      return null;
+    default:
+      return `no such room: ${from}`;
+  }
+}
+
+/** Global names that the code of a file uses, found by the parser and not by spelling. */
+function globalsUsed(file: string): string {
+  const names = ['process', 'console', 'Date', 'Math', 'fetch', 'setTimeout', 'setInterval', 'performance'];
+  const define = Object.fromEntries(names.map((name) => [name, `GLOBAL_${name}`]));
+  return transformSync(read(file), { loader: 'ts', define, target: 'node24' }).code;
+}
+
+describe('the import law', () => {
+  it('has files to judge', () => {
+    expect(sources.length).toBeGreaterThan(10);
+    expect(importsOf('core/diagnosis/schema.ts').map((i) => i.specifier)).toEqual([
+      'zod',
+      '../judge/categories.ts',
+    ]);
+  });
+
+  it('every import is one the house allows', () => {
+    const offences = sources
+      .flatMap(importsOf)
+      .map((i) => ({ i, rule: broken(i) }))
+      .filter(({ rule }) => rule !== null)
+      .map(({ i, rule }) => `${i.file} imports ${i.specifier}: ${rule}`);
+    expect(offences).toEqual([]);
+  });
+
+  it('knows an offence when it sees one', () => {
+    const of = (file: string, specifier: string): string | null => {
+      const target = specifier.startsWith('.') ? path.posix.join(path.posix.dirname(file), specifier) : null;
+      return broken({ file, specifier, target, module: specifier.split('/')[0] ?? '' });
+    };
+    expect(of('core/checks/x.ts', 'node:fs')).not.toBeNull();
+    expect(of('core/checks/x.ts', '../../adapters/local/x.ts')).not.toBeNull();
+    expect(of('lambdas/merge/handler.ts', '../../adapters/aws/x.ts')).not.toBeNull();
+    expect(of('lambdas/merge/index.ts', '../../adapters/aws/x.ts')).toBeNull();
+    expect(of('lambdas/merge/index.ts', '../preflight/handler.ts')).not.toBeNull();
+    expect(of('lib/workflow/x.ts', '../../lambdas/merge/handler.ts')).not.toBeNull();
+    expect(of('lib/workflow/x.ts', '../../lambdas/merge/env.ts')).toBeNull();
+    expect(of('report/html.ts', 'node:fs')).not.toBeNull();
+  });
+
+  it('zod is imported whole, because the named import is five times as large in a bundle', () => {
+    const offences = sources.filter((file) => /^import \{[^}]*\} from 'zod'/m.test(read(file)));
+    expect(offences).toEqual([]);
+  });
+});
+
+describe('effects', () => {
+  it('core uses no process, console, clock, chance, timer or network', () => {
+    const forbidden =
+      /GLOBAL_(process|console|fetch|setTimeout|setInterval|performance)\b|GLOBAL_Date\.now|GLOBAL_Date\(\)|new GLOBAL_Date\b(?!\()|GLOBAL_Math\.random/;
+    const offences = sources
+      .filter((file) => room(file) === 'core' || room(file) === 'report')
+      .map((file) => ({ file, found: forbidden.exec(globalsUsed(file))?.[0] }))
+      .filter(({ found }) => found !== undefined);
+    expect(offences).toEqual([]);
+  });
+
+  it('only index.ts of a Lambda and the command line read the environment', () => {
+    const mayRead = (file: string): boolean =>
+      /^lambdas\/[^/]+\/index\.ts$/.test(file) || /^(cli|bin|scripts|bench|test)\//.test(file);
+    const offences = sources.filter(
+      (file) => !mayRead(file) && globalsUsed(file).includes('GLOBAL_process.env'),
+    );
+    expect(offences).toEqual([]);
+  });
+});
+
+describe('errors', () => {
+  const classes = Object.entries(errors).filter(
+    ([name, value]) => typeof value === 'function' && name !== 'RootspanError',
+  );
+
+  it('each error class carries the literal name of its class, and each listed name has one class', () => {
+    const names = classes.map(([name, value]) => {
+      const instance: unknown = Reflect.construct(value as new (...args: unknown[]) => unknown, ['x', []]);
+      expect(instance).toBeInstanceOf(Error);
+      expect((instance as Error).name).toBe(name);
+      return name;
+    });
+    expect(names.sort()).toEqual(Object.values(ErrorName).sort());
+  });
+
+  it('no other file of the machine room makes an error class of its own', () => {
+    const offences = sources.filter(
+      (file) =>
+        /^(core|adapters|lambdas|lib|report)\//.test(file) &&
+        file !== 'core/contracts/errors.ts' &&
+        /\bclass\s+\w+\s+extends\s+\w*Error\b/.test(read(file)),
+    );
+    expect(offences).toEqual([]);
+  });
+
+  it('an error name is spelt in one place; the others refer to it', () => {
+    const names = Object.values(ErrorName).join('|');
+    const literal = new RegExp(`['"\`](?:${names})['"\`]`);
+    const offences = sources.filter(
+      (file) =>
+        /^(core|adapters|lambdas|lib|cli)\//.test(file) &&
+        file !== 'core/contracts/error-names.ts' &&
+        literal.test(globalsUsed(file)),
+    );
+    expect(offences).toEqual([]);
+  });
+});
+
+describe('the tree', () => {
+  it('source files and folders are kebab-case, and none is called utils', () => {
+    const name = /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d|\.config)?\.ts$/;
+    const folder = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+    const offences = sources.filter((file) => {
+      const segments = file.split('/');
+      const base = segments.pop() ?? '';
+      return (
+        !name.test(base) ||
+        !segments.every((segment) => folder.test(segment)) ||
+        [...segments, base.replace(/\..*$/, '')].some((part) => /^(utils?|common|misc)$/.test(part))
+      );
+    });
+    expect(offences).toEqual([]);
+  });
+
+  it('no tracked file is over 1 MB', () => {
+    expect(tracked.filter((file) => statSync(path.join(root, file)).size > 1_000_000)).toEqual([]);
+  });
+
+  it('the lock file names versions and checksums, not download addresses', () => {
+    expect(read('package-lock.json')).not.toMatch(/"resolved":\s*"https?:/);
+  });
+
+  it('dependencies are pinned exactly', () => {
+    const manifest: { dependencies: object; devDependencies: object } = JSON.parse(read('package.json'));
+    const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([]);
+  });
+
+  it('no text names a folder of the machine it was written on', () => {
+    const machine = new RegExp(['/work', '(shared|main|wt-[a-z]+|\\.library)\\b'].join('/'));
+    const offences = tracked.filter(
+      (file) => /\.(ts|md|json|yml|yaml|sh)$/.test(file) && machine.test(read(file)),
+    );
+    expect(offences).toEqual([]);
+  });
+});
