@@ -20,6 +20,7 @@ const read = (file: string): string => readFileSync(path.join(root, file), 'utf8
 
 /** Libraries without effects: parsers, validators, evaluators. */
 const PURE = new Set([
+  '@noble/hashes',
   'zod',
   'ajv',
   'ajv-formats',
