@@ -1,0 +1,57 @@
+import { canonicalJson } from '../contracts/hash.ts';
+import type { JsonValue } from '../contracts/json.ts';
+import type { Block } from './model.ts';
+
+/**
+ * The text inside a tool result, whatever the producer wrapped it in. The same result reaches us as plain text
+ * from the tool span and as JSON text of it (`"ok"`, `[{"text":"ok"}]`) from the next model call.
+ */
+export function plainResult(content: string): string {
+  let text = content.trim();
+  // Three levels: the deepest nesting of JSON text in JSON text seen in real telemetry.
+  for (let level = 0; level < 3 && /^["[{]/.test(text); level++) {
+    const inner = unwrap(text);
+    if (inner === null) return text;
+    text = inner.trim();
+  }
+  return text;
+}
+
+function unwrap(text: string): string | null {
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (typeof value === 'string') return value;
+  const items = Array.isArray(value) ? value : [value];
+  const texts = items.map(onlyText);
+  return texts.length > 0 && texts.every((item) => item !== null) ? texts.join('\n') : null;
+}
+
+/** The text of `{text}` or `{type: 'text', text}`, `null` when the value says anything more. */
+function onlyText(value: JsonValue): string | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const { text, type, ...rest } = value;
+  const plain = type === undefined || type === 'text';
+  return typeof text === 'string' && plain && Object.keys(rest).length === 0 ? text : null;
+}
+
+export const callKey = (name: string, args: JsonValue): string => `${name}\0${canonicalJson(args)}`;
+
+/** What a block says, for telling repetition from news: surrounding white space and wrapping left out. */
+export function blockKey(block: Block): string {
+  switch (block.type) {
+    case 'text':
+      return `t${block.text.trim()}`;
+    case 'reasoning':
+      return `r${block.text.trim()}`;
+    case 'tool_use':
+      return `u${block.toolCallId ?? ''}\0${callKey(block.name, block.arguments)}`;
+    case 'tool_result':
+      return `o${block.toolCallId ?? ''}\0${plainResult(block.content)}`;
+    case 'media':
+      return `m${block.digest}`;
+  }
+}
