@@ -1,0 +1,9 @@
+import type { DocumentFormat } from '../format.ts';
+import { autogen } from './autogen.ts';
+import { chatCompletions } from './chat-completions.ts';
+import { rootspan } from './rootspan.ts';
+import { tauBench } from './tau-bench.ts';
+import { whoWhen } from './who-when.ts';
+
+/** Every document format. On equal sureness the earlier one reads the file. */
+export const DOCUMENTS: readonly DocumentFormat[] = [rootspan, tauBench, whoWhen, chatCompletions, autogen];

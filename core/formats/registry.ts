@@ -1,0 +1,210 @@
+import { SessionInvalidError } from '../contracts/errors.ts';
+import { isJsonObject, type JsonValue } from '../contracts/json.ts';
+import { assembleSessions } from '../session/assemble.ts';
+import { type Session, sessionSpans, type Unread } from '../session/model.ts';
+import { cleanJson } from './clean-json.ts';
+import { CONTAINERS } from './containers/index.ts';
+import { DIALECTS } from './dialects/index.ts';
+import { sourceStem } from './documents/fields.ts';
+import { DOCUMENTS } from './documents/index.ts';
+import type { Container, DocumentFormat, RawRecord, ReadResult } from './format.ts';
+import { parseText } from './parse-text.ts';
+
+export type SessionInput =
+  | { readonly text: string; readonly source: string }
+  | { readonly document: JsonValue; readonly source: string };
+
+export interface FormatLine {
+  readonly family: 'document' | 'container' | 'dialect';
+  readonly id: string;
+  readonly title: string;
+  readonly knownBy: string;
+}
+
+/** Every format that can be read, for `rootspan formats` and the docs. */
+export function listFormats(): readonly FormatLine[] {
+  const line =
+    (family: FormatLine['family']) => (format: { id: string; title: string; knownBy: string }) => ({
+      family,
+      id: format.id,
+      title: format.title,
+      knownBy: format.knownBy,
+    });
+  return [
+    ...DOCUMENTS.map(line('document')),
+    ...CONTAINERS.map(line('container')),
+    ...DIALECTS.map(line('dialect')),
+  ];
+}
+
+/**
+ * Reads a file or parsed document into its sessions, whatever its format: one document, telemetry in any container,
+ * JSON lines, a list or a map of sessions, or a mix of these. `source` names the input, for ids and messages.
+ *
+ * Throws a SessionInvalidError when nothing in it is a session: of a foreign schema by its name, of an unknown one by
+ * its shape, of an empty one by saying so. What could not be read beside what could stands in `unread`.
+ */
+export function readSessions(input: SessionInput): ReadResult {
+  const { source } = input;
+  const parsed =
+    'text' in input ? parseText(input.text, source, () => undefined) : parseDocument(input.document, source);
+  const read = readAny(parsed.document, source);
+  const unread = [...parsed.unread, ...read.unread];
+  const sessions = read.sessions.filter((session) => sessionSpans(session).length > 0);
+  for (const session of read.sessions) {
+    if (!sessions.includes(session)) {
+      unread.push({ where: session.sessionId, reason: 'a session without any message or span', count: 1 });
+    }
+  }
+  if (sessions.length === 0) {
+    const why = unread.map((entry) => `${entry.where}: ${entry.reason} (${entry.count})`).join('; ');
+    throw new SessionInvalidError(
+      `${source}: no session in this input${why === '' ? '' : ` – ${why}`}. ` +
+        'Expected at least one message or span; check that the export covers the session.',
+    );
+  }
+  return { sessions: withDistinctIds(sessions), unread };
+}
+
+function parseDocument(value: JsonValue, source: string): { document: JsonValue; unread: Unread[] } {
+  const { value: document, refusedKeys } = cleanJson(value, source);
+  return {
+    document,
+    unread:
+      refusedKeys === 0
+        ? []
+        : [{ where: source, reason: 'keys that reach object prototypes', count: refusedKeys }],
+  };
+}
+
+type Choice =
+  | { readonly kind: 'document'; readonly format: DocumentFormat }
+  | { readonly kind: 'container'; readonly format: Container }
+  | { readonly kind: 'foreign'; readonly name: string; readonly advice: string }
+  | { readonly kind: 'none' };
+
+/** The surest format; on a tie a document format before a container, and the earlier in its list. */
+function choose(document: JsonValue): Choice {
+  const candidates = [
+    ...DOCUMENTS.map((format) => ({ kind: 'document', format, seen: format.recognise(document) }) as const),
+    ...CONTAINERS.map((format) => ({ kind: 'container', format, seen: format.recognise(document) }) as const),
+  ];
+  let best: Choice = { kind: 'none' };
+  let sure = 0;
+  for (const candidate of candidates) {
+    if (candidate.seen.match !== 'yes' || candidate.seen.sure <= sure) continue;
+    sure = candidate.seen.sure;
+    best = candidate;
+  }
+  if (best.kind !== 'none') return best;
+  const foreign = candidates.find((candidate) => candidate.seen.match === 'foreign')?.seen;
+  return foreign?.match === 'foreign'
+    ? { kind: 'foreign', name: foreign.name, advice: foreign.advice }
+    : best;
+}
+
+function readAny(document: JsonValue, source: string): ReadResult {
+  const choice = choose(document);
+  switch (choice.kind) {
+    case 'document':
+      return choice.format.read(document, source);
+    case 'container': {
+      const { records, unread } = choice.format.unpack(document);
+      return joined([assembleSessions(records, { format: choice.format.id })], unread);
+    }
+    case 'foreign':
+      throw new SessionInvalidError(
+        `${source}: this is ${choice.name}, which is not a session. ${choice.advice}`,
+      );
+    case 'none':
+      return readParts(document, source);
+  }
+}
+
+/** A list or map that no format takes whole: each entry by its own format, all telemetry of it joined together. */
+function readParts(document: JsonValue, source: string): ReadResult {
+  const parts: [string, JsonValue][] = Array.isArray(document)
+    ? document.map((part, index) => [`${sourceStem(source)}#${index}`, part])
+    : isJsonObject(document)
+      ? Object.entries(document).map(([key, part]) => [`${sourceStem(source)}#${key}`, part])
+      : [];
+  const results: ReadResult[] = [];
+  const records = new Map<string, RawRecord[]>();
+  const unread: Unread[] = [];
+  const failures: unknown[] = [];
+  let foreign: string | null = null;
+  let unknown = 0;
+  for (const [where, part] of parts) {
+    const choice = typeof part === 'object' && part !== null ? choose(part) : ({ kind: 'none' } as const);
+    if (choice.kind === 'none') {
+      unknown += 1;
+    } else if (choice.kind === 'foreign') {
+      foreign ??= `${choice.name}. ${choice.advice}`;
+      unread.push({ where, reason: `this is ${choice.name}`, count: 1 });
+    } else if (choice.kind === 'container') {
+      const unpacked = choice.format.unpack(part);
+      unread.push(...unpacked.unread);
+      const list = records.get(choice.format.id) ?? [];
+      for (const record of unpacked.records) list.push(record);
+      records.set(choice.format.id, list);
+    } else {
+      try {
+        results.push(choice.format.read(part, where));
+      } catch (error) {
+        if (!(error instanceof SessionInvalidError)) throw error;
+        failures.push(error);
+        unread.push({ where, reason: error.message, count: 1 });
+      }
+    }
+  }
+  const all = [...records.values()].flat();
+  if (all.length > 0) {
+    // Spans and their log records may come in different containers of one file and still belong together.
+    results.push(assembleSessions(all, { format: [...records.keys()].join('+') }));
+  }
+  if (results.length === 0) {
+    if (failures.length > 0) throw failures[0];
+    if (foreign !== null) throw new SessionInvalidError(`${source}: this is ${foreign}`);
+    throw new SessionInvalidError(
+      `${source}: no known format – found ${describe(document)}. ` +
+        `Expected one of ${[...DOCUMENTS, ...CONTAINERS].map((format) => format.id).join(', ')}; ` +
+        '`rootspan formats` says how each is recognised.',
+    );
+  }
+  if (unknown > 0) unread.push({ where: source, reason: 'entries of no known format', count: unknown });
+  return joined(results, unread);
+}
+
+function joined(results: readonly ReadResult[], unread: readonly Unread[]): ReadResult {
+  return {
+    sessions: results.flatMap((result) => result.sessions),
+    unread: [...results.flatMap((result) => result.unread), ...unread],
+  };
+}
+
+/** Two sessions of one input must not be stored under one id: later ones get `-2`, `-3`, … */
+function withDistinctIds(sessions: readonly Session[]): Session[] {
+  const taken = new Set<string>();
+  return sessions.map((session) => {
+    let sessionId = session.sessionId;
+    for (let n = 2; taken.has(sessionId); n += 1) sessionId = `${session.sessionId}-${n}`;
+    taken.add(sessionId);
+    if (sessionId === session.sessionId) return session;
+    return { ...session, sessionId, traces: session.traces.map((trace) => ({ ...trace, sessionId })) };
+  });
+}
+
+function describe(document: JsonValue): string {
+  if (Array.isArray(document)) {
+    const first = document[0];
+    return document.length === 0
+      ? 'an empty list'
+      : `a list of ${document.length} entries, the first ${describe(first ?? null)}`;
+  }
+  if (!isJsonObject(document)) return document === null ? 'null' : `a single ${typeof document}`;
+  const keys = Object.keys(document);
+  const shown = keys.slice(0, 8).map((key) => key.slice(0, 40));
+  return keys.length === 0
+    ? 'an empty object'
+    : `an object with ${shown.join(', ')}${keys.length > shown.length ? ', …' : ''}`;
+}
