@@ -1,0 +1,281 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import * as z from 'zod';
+import { ConfigurationInvalidError, ResultConflictError } from '../../core/contracts/errors.ts';
+import { diagnosisObjectKey } from '../../core/contracts/object-keys.ts';
+import type {
+  Clock,
+  DiagnosisStore,
+  DiagnosisSummary,
+  ObjectStore,
+  Page,
+} from '../../core/contracts/ports.ts';
+import {
+  diagnosisKey,
+  latestKey,
+  sessionPk,
+  TABLE,
+  type TimelinePattern,
+  timelinePk,
+  timelineSk,
+} from '../../core/contracts/table.ts';
+import { diagnosisContentHash } from '../../core/diagnosis/content.ts';
+import { type Diagnosis, diagnosisSchema, OUTCOMES } from '../../core/diagnosis/schema.ts';
+import { summarise } from '../../core/diagnosis/summary.ts';
+import { FingerprintLedger } from './dynamo-fingerprints.ts';
+import { DynamoTable, type Item } from './dynamo-table.ts';
+
+export interface DiagnosisStoreOptions {
+  /** Days until an item expires; `null` keeps it for ever. */
+  readonly retentionDays: number | null;
+  /** Compressed bytes from which a body goes to the object store. DynamoDB's limit is 400 KB for the whole item. */
+  readonly inlineBytes?: number;
+}
+
+const INLINE_BYTES = 300_000;
+/** A diagnosis is megabytes at most; more is a damaged or hostile object. */
+const MAX_BODY_BYTES = 256 * 1024 * 1024;
+/** Writers of one session at the same time; each round one of them wins. */
+const PUT_ROUNDS = 20;
+const DEFAULT_LIMIT = 20;
+
+const summarySchema = z.object({
+  sessionId: z.string(),
+  version: z.number().int(),
+  outcome: z.enum(OUTCOMES),
+  agent: z.string().nullable(),
+  service: z.string().nullable(),
+  createdAt: z.string(),
+  failureCount: z.number(),
+  categories: z.array(z.string()),
+  criticalSpanId: z.string().nullable(),
+  criticalCategory: z.string().nullable(),
+});
+const headSchema = z.object({
+  diagnosisId: z.string(),
+  contentHash: z.string(),
+  summary: summarySchema,
+});
+const bodySchema = z.union([z.object({ body: z.instanceof(Uint8Array) }), z.object({ bodyKey: z.string() })]);
+const HEAD = ['pk', 'sk', TABLE.expiry, 'diagnosisId', 'contentHash', 'summary'];
+
+/**
+ * Diagnoses in the single table (core/contracts/table.ts), the same code for DynamoDB and for dynalite.
+ *
+ * `put` writes one item at a time: first the version (create-only), then what derives from it (pointer, timelines,
+ * fingerprints), each of which may be written again without harm. A crash in between is healed by the retry, which
+ * finds the version and writes the rest.
+ */
+export class DynamoDiagnosisStore implements DiagnosisStore {
+  readonly #table: DynamoTable;
+  readonly #objects: ObjectStore;
+  readonly #clock: Clock;
+  readonly #options: DiagnosisStoreOptions;
+  readonly #fingerprints: FingerprintLedger;
+
+  constructor(
+    client: DynamoDBClient,
+    tableName: string,
+    objects: ObjectStore,
+    clock: Clock,
+    options: DiagnosisStoreOptions,
+  ) {
+    this.#table = new DynamoTable(client, tableName, () => clock.now());
+    this.#objects = objects;
+    this.#clock = clock;
+    this.#options = options;
+    this.#fingerprints = new FingerprintLedger(this.#table);
+  }
+
+  async put(diagnosis: Diagnosis): Promise<{ version: number; created: boolean }> {
+    const contentHash = diagnosisContentHash(diagnosis);
+    for (let round = 0; round < PUT_ROUNDS; round++) {
+      const heads = await this.#heads(diagnosis.sessionId);
+      const same = heads.find((head) => head.diagnosisId === diagnosis.diagnosisId);
+      if (same !== undefined) {
+        if (same.contentHash !== contentHash)
+          throw new ResultConflictError(
+            `session ${diagnosis.sessionId} already has version ${same.summary.version} with diagnosis id ` +
+              `${diagnosis.diagnosisId} and other content: equal inputs gave different results. ` +
+              'Keep the stored one, or diagnose with other options or another model to get a version of its own.',
+          );
+        await this.#derive(same.summary, diagnosis.fingerprints);
+        return { version: same.summary.version, created: false };
+      }
+      const version = (heads.at(-1)?.summary.version ?? 0) + 1;
+      const stored = { ...diagnosis, version };
+      if (await this.#create(stored, contentHash)) {
+        await this.#derive(summarise(stored), stored.fingerprints);
+        return { version, created: true };
+      }
+    }
+    throw new ResultConflictError(
+      `session ${diagnosis.sessionId}: ${PUT_ROUNDS} other versions were written while this one was being stored; try again`,
+    );
+  }
+
+  async latest(sessionId: string): Promise<Diagnosis | null> {
+    for await (const item of this.#table.query({
+      pk: sessionPk(sessionId),
+      prefix: 'DIAGNOSIS#',
+      newestFirst: true,
+      pageSize: 1,
+    })) {
+      return await this.#load(item);
+    }
+    return null;
+  }
+
+  async version(sessionId: string, version: number): Promise<Diagnosis | null> {
+    const item = await this.#table.get(diagnosisKey(sessionId, version));
+    return item === null ? null : await this.#load(item);
+  }
+
+  async versions(sessionId: string): Promise<readonly DiagnosisSummary[]> {
+    const heads = await this.#heads(sessionId);
+    return heads.map(({ summary }, index) => ({ ...summary, superseded: index < heads.length - 1 }));
+  }
+
+  async recent(query: Parameters<DiagnosisStore['recent']>[0]): Promise<Page<DiagnosisSummary>> {
+    const limit = query.limit ?? DEFAULT_LIMIT;
+    const pk = timelinePk(patternOf(query));
+    const found: { sk: string; summary: z.infer<typeof summarySchema> }[] = [];
+    for await (const item of this.#table.query({
+      pk,
+      newestFirst: true,
+      pageSize: limit + 1,
+      ...(query.since === undefined ? {} : { from: query.since }),
+      ...(query.next === undefined ? {} : { after: { pk, sk: decodeNext(query.next) } }),
+    })) {
+      const summary = summarySchema.parse(item.summary);
+      // The first filter chose the list; further ones narrow it.
+      if (matches(summary, query)) found.push({ sk: item.sk, summary });
+      if (found.length > limit) break;
+    }
+    const page = found.slice(0, limit);
+    const newest = await this.#newestVersions(page.map(({ summary }) => summary.sessionId));
+    const last = page.at(-1);
+    return {
+      items: page.map(({ summary }) => ({
+        ...summary,
+        superseded: summary.version < (newest.get(sessionPk(summary.sessionId)) ?? summary.version),
+      })),
+      ...(found.length > limit && last !== undefined ? { next: encodeNext(last.sk) } : {}),
+    };
+  }
+
+  /** In how many sessions a fault was seen, when first and last. */
+  get fingerprints(): FingerprintLedger {
+    return this.#fingerprints;
+  }
+
+  async #heads(sessionId: string): Promise<z.infer<typeof headSchema>[]> {
+    const heads: z.infer<typeof headSchema>[] = [];
+    for await (const item of this.#table.query({
+      pk: sessionPk(sessionId),
+      prefix: 'DIAGNOSIS#',
+      only: HEAD,
+    })) {
+      heads.push(headSchema.parse(item));
+    }
+    return heads;
+  }
+
+  async #create(diagnosis: Diagnosis, contentHash: string): Promise<boolean> {
+    const bytes = gzipSync(JSON.stringify(diagnosis));
+    const head = {
+      ...diagnosisKey(diagnosis.sessionId, diagnosis.version),
+      diagnosisId: diagnosis.diagnosisId,
+      contentHash,
+      summary: summarise(diagnosis),
+      ...this.#expiry(),
+    };
+    if (bytes.length <= (this.#options.inlineBytes ?? INLINE_BYTES))
+      return await this.#table.putIf({ ...head, body: bytes }, 'absent');
+    // The object first: an item never points at nothing.
+    const bodyKey = diagnosisObjectKey(diagnosis.sessionId, diagnosis.diagnosisId, contentHash);
+    await this.#objects.putIfAbsent(bodyKey, bytes);
+    return await this.#table.putIf({ ...head, bodyKey }, 'absent');
+  }
+
+  async #derive(
+    summary: Omit<DiagnosisSummary, 'superseded'>,
+    fingerprints: readonly string[],
+  ): Promise<void> {
+    const { sessionId, version, createdAt } = summary;
+    await this.#table.putIf(
+      { ...latestKey(sessionId), version, ...this.#expiry() },
+      { absentOrLess: 'version', than: version },
+    );
+    const sk = timelineSk(createdAt, sessionId, version);
+    for (const pattern of patternsFor(summary))
+      await this.#table.put({ pk: timelinePk(pattern), sk, summary, ...this.#expiry() });
+    for (const fingerprint of new Set(fingerprints))
+      await this.#fingerprints.record(fingerprint, sessionId, createdAt, this.#expiry());
+  }
+
+  async #load(item: Item): Promise<Diagnosis> {
+    const { summary } = headSchema.parse(item);
+    const body = bodySchema.parse(item);
+    const bytes = 'body' in body ? body.body : await this.#objects.get(body.bodyKey);
+    if (bytes === null)
+      throw new ConfigurationInvalidError(
+        `the body of diagnosis ${summary.sessionId} version ${summary.version} is gone from the object store: ` +
+          'its retention must not be shorter than that of the table',
+      );
+    const text = gunzipSync(bytes, { maxOutputLength: MAX_BODY_BYTES }).toString('utf8');
+    return diagnosisSchema.parse({ ...JSON.parse(text), version: summary.version });
+  }
+
+  async #newestVersions(sessionIds: readonly string[]): Promise<Map<string, number>> {
+    const items = await this.#table.getMany(sessionIds.map((sessionId) => latestKey(sessionId)));
+    return new Map(items.map((item) => [item.pk, z.number().parse(item.version)]));
+  }
+
+  #expiry(): Record<string, number> {
+    const { retentionDays } = this.#options;
+    if (retentionDays === null) return {};
+    return { [TABLE.expiry]: Math.floor(this.#clock.now() / 1000) + retentionDays * 86_400 };
+  }
+}
+
+function patternsFor(summary: Omit<DiagnosisSummary, 'superseded'>): TimelinePattern[] {
+  return [
+    { by: 'all' },
+    { by: 'outcome', value: summary.outcome },
+    ...(summary.agent === null ? [] : [{ by: 'agent', value: summary.agent } as const]),
+    ...(summary.service === null ? [] : [{ by: 'service', value: summary.service } as const]),
+    ...summary.categories.map((value) => ({ by: 'category', value }) as const),
+  ];
+}
+
+type Filters = Parameters<DiagnosisStore['recent']>[0];
+
+function patternOf(query: Filters): TimelinePattern {
+  if (query.agent !== undefined) return { by: 'agent', value: query.agent };
+  if (query.service !== undefined) return { by: 'service', value: query.service };
+  if (query.outcome !== undefined) return { by: 'outcome', value: query.outcome };
+  if (query.category !== undefined) return { by: 'category', value: query.category };
+  return { by: 'all' };
+}
+
+function matches(summary: Omit<DiagnosisSummary, 'superseded'>, query: Filters): boolean {
+  return (
+    (query.agent === undefined || summary.agent === query.agent) &&
+    (query.service === undefined || summary.service === query.service) &&
+    (query.outcome === undefined || summary.outcome === query.outcome) &&
+    (query.category === undefined || summary.categories.includes(query.category))
+  );
+}
+
+const encodeNext = (sk: string): string => Buffer.from(sk, 'utf8').toString('base64url');
+
+function decodeNext(next: string): string {
+  const sk = Buffer.from(next, 'base64url').toString('utf8');
+  // DynamoDB takes sort keys of 1 to 1,024 bytes.
+  if (sk === '' || Buffer.byteLength(sk) > 1024 || encodeNext(sk) !== next)
+    throw new ConfigurationInvalidError(
+      'the continuation of a list is not one that was given out: start the list again',
+    );
+  return sk;
+}

@@ -1,0 +1,75 @@
+import type { Outcome } from '../diagnosis/schema.ts';
+import { keyPart } from './object-keys.ts';
+
+/**
+ * The one table. The construct, the embedded DynamoDB and the emulator all create it from this object, so that
+ * they cannot drift apart.
+ *
+ * | item | pk | sk | index pk | index sk |
+ * |---|---|---|---|---|
+ * | diagnosis, one a version | `SESSION#<id>` | `DIAGNOSIS#<version>` | | |
+ * | newest version | `SESSION#<id>` | `LATEST` | | |
+ * | failure of an execution | `SESSION#<id>` | `FAILURE#<execution>` | `FAILURES` | time |
+ * | session index (ingest) | `SESSION#<id>` | `INDEX` | `SESSIONS#<state>` | last seen |
+ * | timeline entry | `RECENT#<pattern>` | `<time>#<session>#<version>` | | |
+ * | fingerprint | `FINGERPRINT#<fp>` | `STATE` | `FINGERPRINTS#<state>` | last seen |
+ * | fingerprint in a session | `FINGERPRINT#<fp>` | `SEEN#<session>` | | |
+ * | budget counter | `BUDGET#<day>` | `<scope>` | | |
+ *
+ * Whatever has several list positions (a diagnosis has an agent, a service, an outcome and many categories) has
+ * timeline entries of its own, written again without harm. Whatever moves through states stands in the sparse
+ * index and moves with its item. No write touches two items at once.
+ */
+export const TABLE = {
+  partitionKey: 'pk',
+  sortKey: 'sk',
+  /** Seconds since the epoch. DynamoDB deletes up to days late, so readers filter as well. */
+  expiry: 'expiresAt',
+  index: { name: 'by-state', partitionKey: 'ipk', sortKey: 'isk' },
+} as const;
+
+export interface ItemKey {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+export const sessionPk = (sessionId: string): string => `SESSION#${keyPart(sessionId)}`;
+
+/** Six digits keep the order of text equal to the order of numbers. */
+export const diagnosisKey = (sessionId: string, version: number): ItemKey => ({
+  pk: sessionPk(sessionId),
+  sk: `DIAGNOSIS#${String(version).padStart(6, '0')}`,
+});
+
+export const latestKey = (sessionId: string): ItemKey => ({ pk: sessionPk(sessionId), sk: 'LATEST' });
+
+export const failureKey = (sessionId: string, executionName: string): ItemKey => ({
+  pk: sessionPk(sessionId),
+  sk: `FAILURE#${keyPart(executionName)}`,
+});
+export const FAILURES_INDEX_PK = 'FAILURES';
+
+/** The lists a diagnosis stands in. `all` is the list without a filter. */
+export type TimelinePattern =
+  | { readonly by: 'all' }
+  | { readonly by: 'agent' | 'service' | 'category'; readonly value: string }
+  | { readonly by: 'outcome'; readonly value: Outcome };
+
+export const timelinePk = (pattern: TimelinePattern): string =>
+  pattern.by === 'all' ? 'RECENT#all' : `RECENT#${pattern.by}#${keyPart(pattern.value)}`;
+
+export const timelineSk = (createdAt: string, sessionId: string, version: number): string =>
+  `${createdAt}#${keyPart(sessionId)}#${String(version).padStart(6, '0')}`;
+
+export const FINGERPRINT_STATES = ['open', 'resolved', 'regressed'] as const;
+export type FingerprintState = (typeof FINGERPRINT_STATES)[number];
+
+export const fingerprintKey = (fingerprint: string): ItemKey => ({
+  pk: `FINGERPRINT#${keyPart(fingerprint)}`,
+  sk: 'STATE',
+});
+export const fingerprintSeenKey = (fingerprint: string, sessionId: string): ItemKey => ({
+  pk: `FINGERPRINT#${keyPart(fingerprint)}`,
+  sk: `SEEN#${keyPart(sessionId)}`,
+});
+export const fingerprintIndexPk = (state: FingerprintState): string => `FINGERPRINTS#${state}`;
