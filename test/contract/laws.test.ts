@@ -208,12 +208,13 @@ describe('errors', () => {
     expect(names.sort()).toEqual(Object.values(ErrorName).sort());
   });
 
-  it('no other file of the machine room makes an error class of its own', () => {
+  it('no other file of the machine room makes an error without a listed name', () => {
     const offences = sources.filter(
       (file) =>
         /^(core|adapters|lambdas|lib|report)\//.test(file) &&
         file !== 'core/contracts/errors.ts' &&
-        /\bclass\s+\w+\s+extends\s+\w*Error\b/.test(read(file)),
+        // A subclass of a listed error keeps its parent's name, which is what the state machine matches.
+        /\bclass\s+\w+\s+extends\s+(?:Rootspan|Type|Range|Syntax|Aggregate)?Error\b/.test(read(file)),
     );
     expect(offences).toEqual([]);
   });
