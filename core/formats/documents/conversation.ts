@@ -25,6 +25,8 @@ export interface Turn {
   readonly name?: string;
   /** Tool name of a `tool` message, where it says. */
   readonly toolName?: string;
+  /** The call that a `tool` turn answers, where the log records both in one entry. */
+  readonly call?: { readonly name: string; readonly arguments: JsonValue; readonly argumentsRaw?: string };
   readonly errors?: readonly SpanError[];
   readonly flags?: readonly SpanFlag[];
   readonly startTimeUnixNano?: string | null;
@@ -64,7 +66,7 @@ type ToolResult = Block & { type: 'tool_result' };
  *
  * assistant → `inference` with the message as output; tool results → `execute_tool`, child of the call they answer;
  * everything else → `message`. A message that carries several results, or results and text, gives one span for each
- * (`m7`, `m7.1`, …) at the same position. Results are paired with calls by id; a repeated id by (id, order) with the
+ * (`m7`, `m7.1`, …) at the same position, and so do entries that stand at one position. Results are paired with calls by id; a repeated id by (id, order) with the
  * flag `duplicate-call-id`; without an id by name and order with the flag `paired-by-position`.
  */
 export function buildConversation(conversation: Conversation): Session {
@@ -72,9 +74,12 @@ export function buildConversation(conversation: Conversation): Session {
   const spans: Span[] = [];
   const calls = new PendingCalls();
   let toolsStated = false;
+  let part = 0;
+  let position = -1;
 
   for (const turn of conversation.turns) {
-    let part = 0;
+    if (turn.position !== position) part = 0;
+    position = turn.position;
     const nextBase = () => {
       const spanId = part === 0 ? `m${turn.position}` : `m${turn.position}.${part}`;
       part += 1;
@@ -129,7 +134,10 @@ export function buildConversation(conversation: Conversation): Session {
         : turn.blocks.filter((block): block is ToolResult => block.type === 'tool_result');
     for (const result of results) {
       const base = nextBase();
-      const { call, flags } = calls.answer(result.toolCallId, turn.toolName);
+      const { call, flags } =
+        turn.call === undefined
+          ? calls.answer(result.toolCallId, turn.toolName)
+          : { call: { ...turn.call, spanId: null, toolCallId: result.toolCallId }, flags: [] };
       const name = call?.name ?? turn.toolName ?? 'unknown';
       spans.push({
         ...base,
