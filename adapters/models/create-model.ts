@@ -1,0 +1,70 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ObjectStore, Sleep } from '../../core/contracts/ports.ts';
+import { parseModelSpec } from '../../core/model/parse-spec.ts';
+import type { Model } from '../../core/model/port.ts';
+import { cachedModel } from './cached.ts';
+import { noneModel } from './none.ts';
+import { retryingModel } from './retrying.ts';
+
+export interface ModelDeps {
+  /** Response cache; without it every call is paid for. Not used for batch, replay and none. */
+  readonly cache?: ObjectStore;
+  /** Retry in process (at a desk). Leave it out where a state machine retries. */
+  readonly retry?: { readonly sleep?: Sleep; readonly random?: () => number };
+  /** Sent as a bearer token to the base URL of `openai:`. */
+  readonly openaiApiKey?: string;
+  /** Region, endpoint and credentials of `bedrock:`; the SDK's own chain where absent. */
+  readonly bedrock?: BedrockSettings;
+  /** Longest wait for one answer; default 5 minutes. */
+  readonly timeoutMs?: number;
+}
+
+export interface BedrockSettings {
+  readonly region?: string;
+  readonly endpoint?: string;
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+export const DEFAULT_TIMEOUT_MS = 300_000;
+
+/**
+ * The model of a spec. Loads only the code that the spec needs. ConfigurationInvalidError for a bad spec;
+ * nothing is called before the first `ask`.
+ */
+export async function createModel(spec: string, deps: ModelDeps = {}): Promise<Model> {
+  const parsed = parseModelSpec(spec);
+  const timeoutMs = deps.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  switch (parsed.kind) {
+    case 'none':
+      return noneModel;
+    case 'replay': {
+      const { replayModel } = await import('./replay.ts');
+      return replayModel(spec, parsed.dir);
+    }
+    case 'batch': {
+      const { batchModel } = await import('./batch.ts');
+      return batchModel(spec, parsed.dir);
+    }
+    case 'openai': {
+      const { openAiModel } = await import('./openai-compatible.ts');
+      const { model, baseUrl } = parsed;
+      const key = deps.openaiApiKey === undefined ? {} : { apiKey: deps.openaiApiKey };
+      return decorate(openAiModel({ spec, model, baseUrl, timeoutMs, ...key }), deps);
+    }
+    case 'bedrock': {
+      const { bedrockModel } = await import('./bedrock.ts');
+      return decorate(bedrockModel({ spec, modelId: parsed.modelId, timeoutMs, ...deps.bedrock }), deps);
+    }
+  }
+}
+
+function decorate(model: Model, { retry, cache }: ModelDeps): Model {
+  const patient =
+    retry === undefined
+      ? model
+      : retryingModel(model, {
+          sleep: retry.sleep ?? (async (ms) => void (await delay(ms))),
+          random: retry.random ?? Math.random,
+        });
+  return cache === undefined ? patient : cachedModel(patient, cache);
+}

@@ -1,0 +1,126 @@
+import { jsonrepair } from 'jsonrepair';
+import * as z from 'zod';
+import type { JsonValue } from '../contracts/json.ts';
+import type { AnswerDefect } from './answer-defect.ts';
+import { findJsonSpans } from './find-json.ts';
+
+export type ReadResult<T> =
+  | { readonly ok: true; readonly value: T }
+  | {
+      readonly ok: false;
+      readonly defect: AnswerDefect;
+      readonly detail: string;
+      /** The JSON value that was there but does not fit; absent if there was none or it was cut. */
+      readonly json?: JsonValue;
+    };
+
+/** Longer answers than any model can give are not read: repairing them could take long. UTF-16 units. */
+const LONGEST_ANSWER = 2_000_000;
+
+/**
+ * Reads a model's text as a value of the schema. JSON.parse on the whole comes first. The second try looks at each
+ * bracketed run, last first since models put the answer last, and mends what is not JSON (single quotes, trailing
+ * commas, Python literals, raw line breaks). A run whose brackets never close is a cut answer: mending would close
+ * it and lose the rest of the list in silence, so it is never accepted.
+ */
+export function readAnswer<T>(text: string, schema: z.ZodType<T>): ReadResult<T> {
+  const body = dropThinking(text).trim();
+  if (body === '') return { ok: false, defect: 'empty', detail: 'there was no text' };
+  if (body.length > LONGEST_ANSWER) {
+    return { ok: false, defect: 'malformed', detail: `${body.length} characters are too many to read` };
+  }
+  const whole = parseJson(body);
+  if (whole !== undefined) return check(unwrapText(whole), schema);
+
+  const spans = findJsonSpans(body);
+  const lastOpen = Math.max(-1, ...spans.filter((span) => span.open).map((span) => span.start));
+  const values = spans
+    .filter((span) => !span.open)
+    .map((span) => ({ start: span.start, json: parseJson(span.text) ?? mendJson(span.text) }))
+    .flatMap(({ start, json }) => (json === undefined ? [] : [{ start, json }]))
+    .toSorted((a, b) => b.start - a.start);
+  for (const { start, json } of values) {
+    const result = check(json, schema);
+    // What stands before the place where the text broke off is a draft, not the answer.
+    if (result.ok && start > lastOpen) return result;
+  }
+  if (lastOpen >= 0) {
+    return { ok: false, defect: 'cut', detail: 'the JSON text ends before its brackets are closed' };
+  }
+  const biggest = values.toSorted((a, b) => JSON.stringify(b.json).length - JSON.stringify(a.json).length)[0];
+  if (biggest !== undefined) return check(biggest.json, schema);
+  if (spans.length > 0)
+    return { ok: false, defect: 'not-json', detail: 'the bracketed text is not JSON, nor close to it' };
+  return REFUSAL.test(body.slice(0, 200))
+    ? { ok: false, defect: 'refused', detail: 'the model declined to answer' }
+    : { ok: false, defect: 'prose', detail: 'there was text but no JSON value in it' };
+}
+
+const REFUSAL = /\b(?:sorry|apologi[sz]e|can(?:no|['’])t|unable to|not able to|won['’]t|decline)\b/i;
+
+/** Open models put their reasoning before the answer, and drafts of the answer in it. */
+function dropThinking(text: string): string {
+  const trimmed = text.trimStart();
+  for (const tag of ['think', 'thinking', 'reasoning']) {
+    if (!trimmed.startsWith(`<${tag}>`)) continue;
+    const end = trimmed.indexOf(`</${tag}>`);
+    return end < 0 ? '' : trimmed.slice(end + tag.length + 3);
+  }
+  return text;
+}
+
+function parseJson(text: string): JsonValue | undefined {
+  try {
+    const value: JsonValue = JSON.parse(text);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+function mendJson(text: string): JsonValue | undefined {
+  try {
+    return parseJson(jsonrepair(text));
+  } catch {
+    // JSONRepairError, or a RangeError on absurd nesting: either way it is not JSON.
+    return undefined;
+  }
+}
+
+/** A JSON text inside a JSON string, as some servers send tool arguments. */
+function unwrapText(value: JsonValue): JsonValue {
+  if (typeof value !== 'string') return value;
+  return parseJson(value) ?? value;
+}
+
+function check<T>(value: JsonValue, schema: z.ZodType<T>): ReadResult<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return { ok: true, value: result.data };
+  return { ok: false, defect: 'wrong-shape', detail: describeIssues(result.error), json: value };
+}
+
+/** The first few issues with their paths; long unions would drown the rest. */
+function describeIssues(error: z.ZodError): string {
+  const lines = error.issues
+    .slice(0, 8)
+    .map(
+      (issue) => `at ${issue.path.length === 0 ? 'the top' : z.core.toDotPath(issue.path)}: ${issue.message}`,
+    );
+  if (error.issues.length > 8) lines.push(`and ${error.issues.length - 8} more`);
+  return lines.join('; ').slice(0, 2000);
+}
+
+/** Valid items of a list, and the others with the reason, for quarantine: one bad item never costs its neighbours. */
+export function sortItems<T>(
+  items: readonly unknown[],
+  schema: z.ZodType<T>,
+): { valid: T[]; invalid: { index: number; item: unknown; reason: string }[] } {
+  const valid: T[] = [];
+  const invalid: { index: number; item: unknown; reason: string }[] = [];
+  for (const [index, item] of items.entries()) {
+    const result = schema.safeParse(item);
+    if (result.success) valid.push(result.data);
+    else invalid.push({ index, item, reason: describeIssues(result.error) });
+  }
+  return { valid, invalid };
+}
