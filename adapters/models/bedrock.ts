@@ -1,0 +1,126 @@
+import {
+  BedrockRuntimeClient,
+  ConverseCommand,
+  type ConverseCommandInput,
+} from '@aws-sdk/client-bedrock-runtime';
+import { NodeHttp2Handler } from '@smithy/node-http-handler';
+import { findCapabilities, limitsOf, type ModelCapabilities } from '../../core/model/capabilities.ts';
+import { classifyModelFault, type ModelFault } from '../../core/model/classify-model-fault.ts';
+import type { Model, ModelAnswer, ModelRequest } from '../../core/model/port.ts';
+import { priceUsage } from '../../core/model/price-usage.ts';
+import { acceptCompletion, readCompletion } from '../../core/model/read-completion.ts';
+import { hashRequest } from '../../core/model/request-body.ts';
+import { type Manners, startManners, stepDown, writeConverseInput } from './converse-input.ts';
+import type { BedrockSettings } from './create-model.ts';
+
+export interface BedrockModelSettings extends BedrockSettings {
+  readonly spec: string;
+  readonly modelId: string;
+  readonly timeoutMs: number;
+}
+
+/** A model of Amazon Bedrock through Converse. The client is made on the first call. */
+export function bedrockModel(settings: BedrockModelSettings): Model {
+  const capabilities = findCapabilities(settings.modelId);
+  const manners = startManners(capabilities);
+  let client: BedrockRuntimeClient | null = null;
+  return {
+    spec: settings.spec,
+    limits: limitsOf(capabilities),
+    async ask(request) {
+      client ??= makeClient(settings);
+      return ask(client, settings, capabilities, manners, request);
+    },
+  };
+}
+
+function makeClient({
+  region,
+  endpoint,
+  credentials,
+  timeoutMs,
+}: BedrockModelSettings): BedrockRuntimeClient {
+  return new BedrockRuntimeClient({
+    ...(region === undefined ? {} : { region }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(credentials === undefined ? {} : { credentials }),
+    // One retry of the SDK's own mends a connection that the service closed; everything longer is up to the state
+    // machine or the desk's retries, which know the error by name.
+    maxAttempts: 2,
+    requestHandler: new NodeHttp2Handler({ requestTimeout: timeoutMs, maxConcurrentStreams: 40 }),
+  });
+}
+
+async function ask(
+  client: BedrockRuntimeClient,
+  settings: BedrockModelSettings,
+  capabilities: ModelCapabilities,
+  manners: Manners,
+  request: ModelRequest,
+): Promise<ModelAnswer> {
+  const started = performance.now();
+  let now = manners.forSchema(request.answer.name);
+  let first: ModelFault | null = null;
+  for (;;) {
+    const reply = await send(
+      client,
+      writeConverseInput(settings.modelId, request, capabilities, now),
+      settings.timeoutMs,
+    );
+    if ('output' in reply) {
+      manners.remember(request.answer.name, now);
+      const completion = readCompletion(reply.output);
+      return acceptCompletion(completion, {
+        usage: priceUsage(completion.tokens, capabilities),
+        model: settings.modelId,
+        rung: now.rung,
+        requestHash: hashRequest(settings.spec, request),
+        cached: false,
+        durationMs: Math.round(performance.now() - started),
+      });
+    }
+    first ??= reply.fault;
+    const error = classifyModelFault(reply.fault);
+    // Only a refusal of the request as such can be cured by another request.
+    if (error.name !== 'ConfigurationInvalidError') throw error;
+    const next = stepDown(now, reply.fault.message, capabilities);
+    if (next === null) throw classifyModelFault(first);
+    now = next;
+  }
+}
+
+async function send(
+  client: BedrockRuntimeClient,
+  input: ConverseCommandInput,
+  timeoutMs: number,
+): Promise<{ output: unknown } | { fault: ModelFault }> {
+  try {
+    const output = await client.send(new ConverseCommand(input), {
+      abortSignal: AbortSignal.timeout(timeoutMs),
+    });
+    return { output };
+  } catch (cause) {
+    return { fault: describeFault(cause) };
+  }
+}
+
+/** The SDK's errors carry their name and `$metadata.httpStatusCode`; those of the connection a `code`. */
+function describeFault(error: unknown): ModelFault {
+  if (!(error instanceof Error)) return { message: String(error), cause: error };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return {
+    name: code === '' ? error.name : code,
+    status: readStatus(error),
+    message: error.message,
+    cause: error,
+  };
+}
+
+function readStatus(error: Error): number | undefined {
+  if (!('$metadata' in error) || typeof error.$metadata !== 'object' || error.$metadata === null)
+    return undefined;
+  const metadata = error.$metadata;
+  return 'httpStatusCode' in metadata && typeof metadata.httpStatusCode === 'number'
+    ? metadata.httpStatusCode
+    : undefined;
+}
