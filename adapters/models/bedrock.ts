@@ -4,6 +4,7 @@ import {
   type ConverseCommandInput,
 } from '@aws-sdk/client-bedrock-runtime';
 import { NodeHttp2Handler } from '@smithy/node-http-handler';
+import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
 import { findCapabilities, limitsOf, type ModelCapabilities } from '../../core/model/capabilities.ts';
 import { classifyModelFault, type ModelFault } from '../../core/model/classify-model-fault.ts';
 import type { Model, ModelAnswer, ModelRequest } from '../../core/model/port.ts';
@@ -82,7 +83,7 @@ async function ask(
     first ??= reply.fault;
     const error = classifyModelFault(reply.fault);
     // Only a refusal of the request as such can be cured by another request.
-    if (error.name !== 'ConfigurationInvalidError') throw error;
+    if (!(error instanceof ConfigurationInvalidError)) throw error;
     const next = stepDown(now, reply.fault.message, capabilities);
     if (next === null) throw classifyModelFault(first);
     now = next;

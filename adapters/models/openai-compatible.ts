@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
 import type { JsonObject } from '../../core/contracts/json.ts';
 import { UnusableAnswerError } from '../../core/model/answer-defect.ts';
 import { capabilitiesOfSpec, limitsOf } from '../../core/model/capabilities.ts';
@@ -85,7 +86,7 @@ async function askPolitely(
     }
     first ??= reply;
     const fault = classifyModelFault(reply);
-    const ours = fault.name === 'ConfigurationInvalidError' && (reply.status === 400 || reply.status === 422);
+    const ours = fault instanceof ConfigurationInvalidError && (reply.status === 400 || reply.status === 422);
     if (!ours) throw fault;
     const lower = FORMATS[FORMATS.indexOf(format) + 1];
     if (limitName === manners.limitName && rejectsName(reply.message, limitName)) {
