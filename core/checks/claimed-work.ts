@@ -1,0 +1,58 @@
+import type { Check, CheckFinding } from './check.ts';
+import { evidence, quoteAround } from './evidence.ts';
+import { readUtterances } from './utterances.ts';
+
+const ID = 'claimed-work-without-tool';
+
+/**
+ * An agent states results of looking something up, checking or retrieving, though nothing was executed before
+ * that could have brought them. Only where the session executes things at all or has tools; a plain conversation
+ * has no other way than to say so.
+ */
+const CLAIM =
+  /\b(?:I|we)(?:'ve| have| had)? (?:successfully |now |already |also |just |carefully )?(?:checked|verified|retrieved|reviewed|found|searched|confirmed|accessed|located|looked up|gathered|identified|compiled|collected|examined|analy[sz]ed|obtained|extracted|downloaded|watched)\b|\bhere (?:is|are) (?:the |a |some |my )?(?:\w+ ){0,4}(?:list|information|details|results?|ratings?|prices?|pricing|data|findings|summary|figures?|titles?|dates?)\b/i;
+
+export const claimedWork: Check = {
+  id: ID,
+  title: 'Results of work were stated that no tool did',
+  categories: ['hallucination-category-hall-usage'],
+  run(trajectory) {
+    const utterances = readUtterances(trajectory);
+    const findings: CheckFinding[] = [];
+    let sources = 0;
+    let first = true;
+    for (const one of utterances) {
+      if (one.voice === 'executor' && one.text.trim().length > 0) sources += 1;
+      if (one.voice !== 'agent' || one.reasoning) continue;
+      // The first message of a session hands over the task; what it reports was found elsewhere.
+      if (first) {
+        first = false;
+        continue;
+      }
+      if (sources > 0) break;
+      // A text that names where it has things from, or asks for code to be run, is not without a source.
+      if (one.text.includes('://')) break;
+      if (one.text.includes('```')) continue;
+      const found = CLAIM.exec(one.text.slice(0, 20_000));
+      if (found === null) continue;
+      findings.push({
+        checkId: ID,
+        spanId: one.step.spanId,
+        category: 'hallucination-category-hall-usage',
+        confidence: 0.5,
+        summary: 'Results are stated, but nothing was run or looked up before',
+        evidence: [
+          evidence(
+            one.step.spanId,
+            quoteAround(one.text, found.index, found.index + found[0].length),
+            'the claim',
+          ),
+        ],
+        weight: 'evidence',
+        recovered: null,
+        criticalCategory: 'invention',
+      });
+    }
+    return findings;
+  },
+};

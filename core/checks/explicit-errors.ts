@@ -1,0 +1,173 @@
+import type { Span, SpanError } from '../session/model.ts';
+import type { Step, ToolExchange, Trajectory } from '../session/trajectory.ts';
+import type { Check, CheckFinding } from './check.ts';
+import { classifyError, type ErrorClass } from './error-signals.ts';
+import { evidence, quoteAround } from './evidence.ts';
+import { failureOf, recoveryOf } from './exchanges.ts';
+
+const ID = 'explicit-error';
+
+/**
+ * Errors that the telemetry or a tool states: span status, error type, exception, HTTP status, exit code, a tool
+ * result flagged or worded as an error. Classed into the nine execution errors.
+ *
+ * An error that the session got past, or of which that is unknown, is evidence; one that it did not is a failure.
+ */
+export const explicitErrors: Check = {
+  id: ID,
+  title: 'A tool, a service or the runtime reported an error',
+  categories: [
+    'execution-error-category-authentication',
+    'execution-error-category-resource-not-found',
+    'execution-error-category-service-errors',
+    'execution-error-category-rate-limiting',
+    'execution-error-category-formatting',
+    'execution-error-category-timeout',
+    'execution-error-category-resource-exhaustion',
+    'execution-error-category-environment',
+    'execution-error-category-tool-schema',
+  ],
+  run(trajectory) {
+    return [...resultErrors(trajectory), ...spanErrors(trajectory)].sort(
+      (a, b) => place(trajectory, a) - place(trajectory, b),
+    );
+  },
+};
+
+function place(trajectory: Trajectory, finding: CheckFinding): number {
+  return trajectory.stepBySpan.get(finding.spanId)?.index ?? 0;
+}
+
+function resultErrors(trajectory: Trajectory): CheckFinding[] {
+  const recovery = recoveryOf(trajectory);
+  const findings: CheckFinding[] = [];
+  for (const exchange of trajectory.exchanges) {
+    const failed = failureOf(exchange);
+    if (failed === null) continue;
+    const step = trajectory.steps[exchange.resultStep ?? exchange.callStep];
+    if (step === undefined) continue;
+    const kind = classifyError(failed.result, statusCode(step.span.errors));
+    const recovered = recovery.recovered(exchange);
+    const quote = quoteAround(failed.result, failed.spot.start, failed.spot.end);
+    findings.push(
+      toFinding(step, kind, recovered, `Tool ${shown(exchange.name)} answered with an error`, [
+        evidence(step.spanId, quote, recoveryNote(recovered)),
+      ]),
+    );
+  }
+  return findings;
+}
+
+function spanErrors(trajectory: Trajectory): CheckFinding[] {
+  const echoed = echoingSpans(trajectory);
+  const resultOf = new Map<number, ToolExchange>();
+  for (const exchange of trajectory.exchanges) {
+    if (exchange.resultStep !== null) resultOf.set(exchange.resultStep, exchange);
+  }
+  const recovery = recoveryOf(trajectory);
+  const findings: CheckFinding[] = [];
+  for (const step of trajectory.steps) {
+    const error = mostTelling(step.span.errors);
+    if (error === null || echoed.has(step.spanId)) continue;
+    const exchange = resultOf.get(step.index);
+    // Already reported from the result itself.
+    if (exchange !== undefined && failureOf(exchange) !== null) continue;
+    const text = `${error.type ?? ''} ${error.message}`.trim();
+    const kind = classifyError(text, error.source === 'http' ? (error.code ?? null) : statusCode([error]));
+    const recovered =
+      exchange !== undefined
+        ? recovery.recovered(exchange)
+        : step.index === lastStep(trajectory)
+          ? false
+          : null;
+    findings.push(
+      toFinding(
+        step,
+        { ...kind, certain: true },
+        recovered,
+        `Span ${shown(step.span.name)} ended in an error`,
+        [
+          evidence(
+            step.spanId,
+            quoteAround(error.message === '' ? (error.type ?? '') : error.message),
+            `stated by ${error.source}`,
+          ),
+        ],
+      ),
+    );
+  }
+  return findings;
+}
+
+function toFinding(
+  step: Step,
+  kind: ErrorClass,
+  recovered: boolean | null,
+  summary: string,
+  proof: CheckFinding['evidence'],
+): CheckFinding {
+  const stands = recovered === false;
+  return {
+    checkId: ID,
+    spanId: step.spanId,
+    category: kind.category,
+    confidence: stands ? (kind.certain ? 0.9 : 0.75) : recovered === true || !kind.certain ? 0.5 : 0.75,
+    summary,
+    evidence: proof,
+    weight: stands ? 'failure' : 'evidence',
+    recovered,
+    criticalCategory: kind.critical,
+  };
+}
+
+/** An error climbs up its parents' status. Only the deepest span that states it had it. */
+function echoingSpans(trajectory: Trajectory): ReadonlySet<string> {
+  const echoing = new Set<string>();
+  for (const step of trajectory.steps) {
+    if (step.span.errors.length === 0) continue;
+    let parent = step.span.parentSpanId;
+    // Stops at a span already marked, so each is marked once and a cycle ends.
+    while (parent !== null && !echoing.has(parent)) {
+      echoing.add(parent);
+      const above: Span | undefined = trajectory.stepBySpan.get(parent)?.span;
+      parent = above?.parentSpanId ?? null;
+    }
+  }
+  return echoing;
+}
+
+const TELLING: readonly SpanError['source'][] = [
+  'http',
+  'exception',
+  'error-type',
+  'exit-code',
+  'tool-status',
+  'status',
+];
+
+/** Finish reasons are the business of other checks. */
+function mostTelling(errors: readonly SpanError[]): SpanError | null {
+  for (const source of TELLING) {
+    const found = errors.find((error) => error.source === source && (error.code ?? 1) !== 0);
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+function statusCode(errors: readonly SpanError[]): number | null {
+  return errors.find((error) => error.source === 'http')?.code ?? null;
+}
+
+function lastStep(trajectory: Trajectory): number {
+  return trajectory.steps.length - 1;
+}
+
+function recoveryNote(recovered: boolean | null): string {
+  if (recovered === true) return 'a later call of the same kind succeeded';
+  if (recovered === false) return 'no later call of this kind succeeded';
+  return 'the session went on with other calls';
+}
+
+function shown(name: string): string {
+  return name.length > 80 ? `${name.slice(0, 80)}…` : name;
+}

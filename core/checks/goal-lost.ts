@@ -1,0 +1,56 @@
+import type { Check } from './check.ts';
+import { evidence, quoteAround } from './evidence.ts';
+import { readUtterances } from './utterances.ts';
+
+const ID = 'goal-lost-at-start';
+/** Content words of the goal that the first message must repeat. Hand-overs that keep the goal keep 90 % and more. */
+const KEPT_AT_LEAST = 0.5;
+/** With fewer words the share says nothing. */
+const FEWEST_WORDS = 4;
+
+/**
+ * The task handed to the agents is not the task that the session was for: of the words of the stated goal, less
+ * than half stand in the first message or the system prompt. Everything after works on the wrong task.
+ *
+ * Blind where the format does not state the goal apart from the messages.
+ */
+export const goalLost: Check = {
+  id: ID,
+  title: 'The agents were handed another task than the stated goal',
+  categories: ['orchestration-related-errors-category-goal-deviation'],
+  run(trajectory) {
+    const { goal } = trajectory;
+    if (goal === null) return { blind: 'the session does not state its goal apart from the messages' };
+    const wanted = contentWords(goal);
+    if (wanted.size < FEWEST_WORDS) return { blind: 'the stated goal is too short to compare' };
+    const first = readUtterances(trajectory).find((one) => one.voice !== 'system' && one.text.trim() !== '');
+    if (first === undefined) return { blind: 'no message has text' };
+    const given = contentWords(`${trajectory.systemPrompt ?? ''}\n${first.text}`);
+    const kept = [...wanted].filter((word) => given.has(word)).length / wanted.size;
+    if (kept >= KEPT_AT_LEAST) return [];
+    return [
+      {
+        checkId: ID,
+        spanId: first.step.spanId,
+        category: 'orchestration-related-errors-category-goal-deviation',
+        confidence: 0.9,
+        summary: `The first message keeps ${Math.round(kept * 100)} % of the words of the stated goal`,
+        evidence: [
+          evidence(first.step.spanId, quoteAround(first.text), 'what was handed over instead of the goal'),
+        ],
+        weight: 'failure',
+        recovered: null,
+        criticalCategory: 'intent-plan-misalignment',
+      },
+    ];
+  },
+};
+
+function contentWords(text: string): ReadonlySet<string> {
+  return new Set(
+    text
+      .slice(0, 50_000)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]{3,40}/gu) ?? [],
+  );
+}

@@ -1,0 +1,48 @@
+import type { Check, CheckFinding } from './check.ts';
+import { evidence, quoteAround } from './evidence.ts';
+
+const CUT_ID = 'output-cut';
+const CUT = new Set(['length', 'max_tokens', 'max_output_tokens', 'token_limit', 'model_length']);
+
+/** A model answer that ended because the token limit was reached: what follows it is missing. */
+export const outputCut: Check = {
+  id: CUT_ID,
+  title: 'A model answer was cut at the token limit',
+  categories: ['execution-error-category-resource-exhaustion'],
+  run(trajectory) {
+    let stated = false;
+    const findings: CheckFinding[] = [];
+    for (const step of trajectory.steps) {
+      const span = step.span;
+      if (span.kind !== 'inference' || span.finishReasons === undefined) continue;
+      stated = true;
+      const reason = span.finishReasons.find((one) => CUT.has(one.toLowerCase()));
+      if (reason === undefined) continue;
+      const last = step.parts.findLast((part) => part.block.type === 'text' && part.role === 'assistant');
+      const text = last?.block.type === 'text' ? last.block.text : '';
+      // A cut answer with a call in it leaves the call's arguments unfinished.
+      const cutCall = step.parts.some((part) => part.block.type === 'tool_use');
+      const atEnd = trajectory.steps.slice(step.index + 1).every((later) => later.kind !== 'inference');
+      findings.push({
+        checkId: CUT_ID,
+        spanId: step.spanId,
+        category: 'execution-error-category-resource-exhaustion',
+        confidence: cutCall || atEnd ? 0.9 : 0.75,
+        summary: cutCall
+          ? 'The answer was cut at the token limit inside a tool call'
+          : 'The answer was cut at the token limit',
+        evidence: [
+          evidence(
+            step.spanId,
+            text === '' ? reason : quoteAround(text, text.length),
+            `finish reason ${reason}`,
+          ),
+        ],
+        weight: 'failure',
+        recovered: atEnd ? false : null,
+        criticalCategory: 'system-failure',
+      });
+    }
+    return stated ? findings : { blind: 'no model call records why it stopped' };
+  },
+};

@@ -1,0 +1,142 @@
+import type { JsonValue } from '../contracts/json.ts';
+import { isJsonObject } from '../contracts/json.ts';
+import type { ToolExchange, Trajectory } from '../session/trajectory.ts';
+import type { Check, CheckFinding } from './check.ts';
+import { evidence, quoteAround } from './evidence.ts';
+import { argumentsAsText, failureOf } from './exchanges.ts';
+import { parseResult, scalarsByPath } from './result-values.ts';
+import { readUtterances } from './utterances.ts';
+
+const ID = 'own-write-blocks';
+
+/** What an agent says when a state stands in the way. */
+const CANNOT =
+  /\b(?:can(?:not| no longer|'t|’t)|unable to|no longer (?:able|possible)|not possible to|won(?:'|’)t be able to)\b[^.\n]{0,200}\b(?:modif|chang|updat|edit|cancel|revert|undo|mak|add|remov)[a-z]{0,6}\b/i;
+const ALREADY =
+  /\b(?:already been|has been|have been|was already|only be (?:used|called|made|done) once|once per)\b/i;
+
+/**
+ * The agent's own earlier write stands in the way of what it has to do later: a call on some thing changed its
+ * state, and afterwards a call on the same thing is refused, or the agent says that it can no longer change it.
+ * The finding stands at the write, where the order of actions went wrong. The write is known by its effect: two
+ * readings of the thing differ across it.
+ */
+export const ownWriteBlocks: Check = {
+  id: ID,
+  title: "The agent's own earlier write blocked a later action",
+  categories: ['task-instruction-category-problem-id'],
+  run(trajectory) {
+    if (trajectory.exchanges.length === 0) return [];
+    const writes = stateWrites(trajectory);
+    const findings: CheckFinding[] = [];
+    const reported = new Set<ToolExchange>();
+    const report = (write: Write, spanId: string, quote: string, note: string, confidence: number): void => {
+      const step = trajectory.steps[write.exchange.callStep];
+      if (step === undefined || reported.has(write.exchange)) return;
+      reported.add(write.exchange);
+      findings.push({
+        checkId: ID,
+        spanId: step.spanId,
+        category: 'task-instruction-category-problem-id',
+        confidence,
+        summary: `This call changed the state of ${write.id.slice(0, 60)} and so shut out a later change to it`,
+        evidence: [
+          evidence(step.spanId, quoteAround(argumentsAsText(write.exchange)), 'the write'),
+          evidence(spanId, quote, note),
+        ],
+        weight: confidence >= 0.75 ? 'failure' : 'evidence',
+        recovered: false,
+        criticalCategory: 'intent-plan-misalignment',
+      });
+    };
+    for (const exchange of trajectory.exchanges) {
+      const failed = failureOf(exchange);
+      if (failed === null) continue;
+      const ids = identifiersOf(exchange.arguments);
+      const write = lastBefore(writes, exchange.callStep, (one) => ids.has(one.id) && one.statusChanged);
+      const step = trajectory.steps[exchange.resultStep ?? exchange.callStep];
+      if (write === null || step === undefined) continue;
+      report(
+        write,
+        step.spanId,
+        quoteAround(failed.result, failed.spot.start, failed.spot.end),
+        'the refusal',
+        0.75,
+      );
+    }
+    if (writes.length > 0) {
+      for (const one of readUtterances(trajectory)) {
+        if (one.voice !== 'agent' || one.reasoning) continue;
+        const text = one.text.slice(0, 5_000);
+        const cannot = CANNOT.exec(text);
+        if (cannot === null || !ALREADY.test(text)) continue;
+        const write = lastBefore(writes, one.step.index, (candidate) => candidate.statusChanged);
+        if (write === null) continue;
+        report(
+          write,
+          one.step.spanId,
+          quoteAround(text, cannot.index, cannot.index + cannot[0].length),
+          'what it shut out',
+          0.75,
+        );
+      }
+    }
+    return findings;
+  },
+};
+
+interface Write {
+  readonly exchange: ToolExchange;
+  readonly id: string;
+  /** Not only the written fields changed, but one that was not among the arguments: a state. */
+  readonly statusChanged: boolean;
+}
+
+/** Identifiers among arguments: scalar values under a key that names an id. */
+function identifiersOf(value: JsonValue): ReadonlySet<string> {
+  const ids = new Set<string>();
+  if (!isJsonObject(value)) return ids;
+  for (const [key, inner] of Object.entries(value)) {
+    if (
+      /(?:^|_|[a-z])(?:id|key|number|ref|no)$/i.test(key) &&
+      (typeof inner === 'string' || typeof inner === 'number')
+    ) {
+      ids.add(String(inner));
+    }
+  }
+  return ids;
+}
+
+function stateWrites(trajectory: Trajectory): readonly Write[] {
+  const readings = new Map<string, ReadonlyMap<string, string>>();
+  const writes: Write[] = [];
+  for (const exchange of trajectory.exchanges) {
+    if (exchange.result === null || failureOf(exchange) !== null) continue;
+    const parsed = parseResult(exchange.result);
+    if (!isJsonObject(parsed)) continue;
+    const now = scalarsByPath(parsed);
+    const given = JSON.stringify(exchange.arguments);
+    for (const id of identifiersOf(exchange.arguments)) {
+      // The reading must be of the thing itself: its own id stands at the top of it.
+      if (!Object.values(parsed).some((value) => value === id)) continue;
+      const before = readings.get(id);
+      readings.set(id, now);
+      if (before === undefined) continue;
+      const changed = [...now].filter(([path, value]) => before.has(path) && before.get(path) !== value);
+      if (changed.length === 0) continue;
+      const statusChanged = changed.some(([path, value]) => STATE_PATH.test(path) && !given.includes(value));
+      writes.push({ exchange, id, statusChanged });
+    }
+  }
+  return writes;
+}
+
+const STATE_PATH = /\/(?:status|state|phase|stage|condition|lifecycle)[^/]{0,20}$/i;
+
+function lastBefore(writes: readonly Write[], step: number, fits: (write: Write) => boolean): Write | null {
+  for (let place = writes.length - 1; place >= 0; place -= 1) {
+    const write = writes[place];
+    if (write !== undefined && write.exchange.callStep < step && fits(write)) return write;
+  }
+  return null;
+}

@@ -1,0 +1,56 @@
+import type { Check, CheckFinding } from './check.ts';
+import { evidence, quoteAround } from './evidence.ts';
+import { argumentsAsText, failureOf, recoveryOf } from './exchanges.ts';
+import { validatorOf } from './json-schema.ts';
+
+const ID = 'arguments-break-schema';
+
+/**
+ * Arguments that do not fit the JSON Schema the tool declares. A call that the tool answered all the same is
+ * only evidence: the declared schema may be stricter than the tool.
+ */
+export const schemaBreaches: Check = {
+  id: ID,
+  title: "Arguments do not fit the tool's schema",
+  categories: ['execution-error-category-tool-schema'],
+  run(trajectory) {
+    if (trajectory.exchanges.length === 0) return [];
+    const schemas = new Map(trajectory.tools.map((tool) => [tool.name, tool.parameters]));
+    const recovery = recoveryOf(trajectory);
+    let looked = 0;
+    const unusable = new Map<string, string>();
+    const findings: CheckFinding[] = [];
+    for (const exchange of trajectory.exchanges) {
+      const schema = schemas.get(exchange.name);
+      if (schema === undefined) continue;
+      const validate = validatorOf(schema);
+      if ('unusable' in validate) {
+        unusable.set(exchange.name, validate.unusable);
+        continue;
+      }
+      looked += 1;
+      const problems = validate(exchange.arguments);
+      const step = trajectory.steps[exchange.callStep];
+      if (problems.length === 0 || step === undefined) continue;
+      const refused = failureOf(exchange) !== null;
+      const unanswered = exchange.result === null;
+      const told = problems
+        .map((one) => `${one.path === '' ? 'arguments' : one.path} ${one.message}`)
+        .join('; ');
+      findings.push({
+        checkId: ID,
+        spanId: step.spanId,
+        category: 'execution-error-category-tool-schema',
+        confidence: refused ? 0.9 : unanswered ? 0.75 : 0.5,
+        summary: `Arguments of ${exchange.name.slice(0, 80)} break its schema: ${told.slice(0, 400)}`,
+        evidence: [evidence(step.spanId, quoteAround(argumentsAsText(exchange)), 'arguments as called')],
+        weight: refused || unanswered ? 'failure' : 'evidence',
+        recovered: refused || unanswered ? recovery.recovered(exchange) : true,
+        criticalCategory: 'invalid-invocation',
+      });
+    }
+    if (looked > 0 || findings.length > 0) return findings;
+    const [reason] = unusable.values();
+    return { blind: reason ?? 'the session records no argument schemas of the tools that were called' };
+  },
+};
