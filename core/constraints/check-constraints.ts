@@ -1,0 +1,151 @@
+import type { Session } from '../session/model.ts';
+import { toTrajectory } from '../session/to-trajectory.ts';
+import type { CompiledConstraint } from './compile.ts';
+import { exampleTrajectory } from './example-session.ts';
+import { type ConstraintSet, readConstraintFile } from './read-constraints.ts';
+import { type ConstraintTally, runConstraints } from './run.ts';
+
+/** A session to try constraints on, with what is known about how it went. */
+export interface TrialSession {
+  readonly session: Session;
+  readonly outcome: 'healthy' | 'failed' | 'unknown';
+}
+
+/** Numbers of sessions, not of places. */
+export interface Firing {
+  readonly sessions: number;
+  readonly applied: number;
+  readonly fired: number;
+  readonly unclear: number;
+}
+
+export interface ConstraintCheck {
+  readonly name: string;
+  /** `refused`: cannot be asked at all; `doubtful`: see `warnings`; `usable`: nothing against it. */
+  readonly state: 'usable' | 'doubtful' | 'refused';
+  readonly errors: readonly string[];
+  readonly warnings: readonly string[];
+  readonly examples: { readonly total: number; readonly wrong: readonly string[] };
+  readonly firing: { readonly [outcome in TrialSession['outcome']]: Firing };
+}
+
+/** A constraint firing on more healthy sessions than this is named as an alarm that will not be believed. */
+export const ACCEPTABLE_HEALTHY_RATE = 0.1;
+
+/** Reads a constraint file and tries it on its own examples and on sessions. ConfigurationInvalidError if it is no such file. */
+export function checkConstraints(
+  text: string,
+  source: string,
+  sessions: readonly TrialSession[],
+): readonly ConstraintCheck[] {
+  return checkConstraintSet(readConstraintFile(text, source), sessions);
+}
+
+export function checkConstraintSet(
+  set: ConstraintSet,
+  sessions: readonly TrialSession[],
+): readonly ConstraintCheck[] {
+  const firings = measureFiring(set.accepted, sessions);
+  const checked = set.accepted.map((compiled): ConstraintCheck => {
+    const { name } = compiled.constraint;
+    const firing = firings.get(name) ?? noFiring();
+    const examples = tryExamples(compiled);
+    const warnings = [
+      ...examples.wrong,
+      ...(examples.total === 0 ? ['it has no examples'] : []),
+      ...objections(firing),
+    ];
+    return {
+      name,
+      state: warnings.length === 0 ? 'usable' : 'doubtful',
+      errors: [],
+      warnings,
+      examples,
+      firing,
+    };
+  });
+  const refused = set.refused.map(
+    ({ name, errors }): ConstraintCheck => ({
+      name,
+      state: 'refused',
+      errors,
+      warnings: [],
+      examples: { total: 0, wrong: [] },
+      firing: noFiring(),
+    }),
+  );
+  return [...checked, ...refused];
+}
+
+function objections(firing: ConstraintCheck['firing']): readonly string[] {
+  const all = Object.values(firing);
+  const total = (of: (one: Firing) => number): number => all.reduce((sum, one) => sum + of(one), 0);
+  const sessions = total((one) => one.sessions);
+  if (sessions === 0) return [];
+  const { healthy } = firing;
+  const unclear = total((one) => one.unclear);
+  return [
+    ...(total((one) => one.applied) === 0 ? [`its guard was true in none of ${sessions} sessions`] : []),
+    ...(unclear > 0 ? [`it could not be decided in ${unclear} of ${sessions} sessions`] : []),
+    ...(healthy.fired > healthy.sessions * ACCEPTABLE_HEALTHY_RATE
+      ? [`it fires on ${healthy.fired} of ${healthy.sessions} healthy sessions`]
+      : []),
+  ];
+}
+
+/** Runs every constraint on every session and counts, by name. */
+export function measureFiring(
+  constraints: readonly CompiledConstraint[],
+  sessions: readonly TrialSession[],
+): ReadonlyMap<string, ConstraintCheck['firing']> {
+  const counts = new Map(constraints.map(({ constraint }) => [constraint.name, mutableFiring()]));
+  for (const { session, outcome } of sessions) {
+    for (const tally of runConstraints(constraints, toTrajectory(session)).tallies) {
+      const count = counts.get(tally.name)?.[outcome];
+      if (count !== undefined) add(count, tally);
+    }
+  }
+  return counts;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+const emptyFiring = (): Mutable<Firing> => ({ sessions: 0, applied: 0, fired: 0, unclear: 0 });
+const mutableFiring = () => ({ healthy: emptyFiring(), failed: emptyFiring(), unknown: emptyFiring() });
+const noFiring = (): ConstraintCheck['firing'] => mutableFiring();
+
+function add(count: Mutable<Firing>, tally: ConstraintTally): void {
+  count.sessions += 1;
+  if (tally.applied > 0) count.applied += 1;
+  if (tally.violated > 0) count.fired += 1;
+  if (tally.unclear + tally.skipped > 0) count.unclear += 1;
+}
+
+/** A passing example must be reached by the guard and hold; a failing one must be violated. */
+export function tryExamples(compiled: CompiledConstraint): ConstraintCheck['examples'] {
+  const { pass, fail } = compiled.constraint.examples;
+  const wrong: string[] = [];
+  for (const [index, example] of pass.entries()) {
+    const found = describe(runOn(compiled, example));
+    if (found !== 'satisfied') wrong.push(`passing example ${index + 1} is ${found}`);
+  }
+  for (const [index, example] of fail.entries()) {
+    const found = describe(runOn(compiled, example));
+    if (found !== 'violated') wrong.push(`failing example ${index + 1} is ${found}`);
+  }
+  return { total: pass.length + fail.length, wrong };
+}
+
+function runOn(
+  compiled: CompiledConstraint,
+  example: Parameters<typeof exampleTrajectory>[0],
+): ConstraintTally | undefined {
+  return runConstraints([compiled], exampleTrajectory(example)).tallies[0];
+}
+
+function describe(tally: ConstraintTally | undefined): string {
+  if (tally === undefined) return 'not run';
+  if (tally.violated > 0) return 'violated';
+  if (tally.unclear > 0) return 'unclear';
+  if (tally.skipped > 0) return 'beyond the work allowed';
+  return tally.satisfied > 0 ? 'satisfied' : 'not reached by the guard';
+}

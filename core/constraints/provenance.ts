@@ -1,0 +1,85 @@
+import type { Trajectory } from '../session/trajectory.ts';
+import type { Meter } from './meter.ts';
+import { isList, isMap, type Value } from './values.ts';
+
+/**
+ * Where values come from: asks whether a value was said or returned before a step. Text is compared in lower case
+ * with white space folded; a number is found as a whole number token however it was written (`1,200.50` is
+ * 1200.5); a name or id must stand between word boundaries, so that `12` is not found in `#W123`.
+ */
+export class EarlierText {
+  readonly #steps: readonly { readonly index: number; readonly byUser: boolean; readonly text: string }[];
+  readonly #numbers: readonly (ReadonlySet<number> | null)[];
+
+  constructor(trajectory: Trajectory) {
+    const rows = trajectory.steps.map((step) => ({
+      index: step.index,
+      byUser: step.parts.some((part) => part.role === 'user'),
+      text: fold(
+        step.parts
+          .filter((part) => isSource(part))
+          .map(sourceText)
+          .join('\n'),
+      ),
+    }));
+    const standing = [trajectory.goal, trajectory.systemPrompt].filter((text) => text !== null).join('\n');
+    this.#steps = [{ index: -1, byUser: trajectory.goal !== null, text: fold(standing) }, ...rows];
+    this.#numbers = this.#steps.map(({ text }) => (text === '' ? null : new Set(numbersIn(text))));
+  }
+
+  /** Whether every scalar inside the value occurs before the step. Empty values and booleans need no source. */
+  supports(value: Value, beforeStep: number, byUserOnly: boolean, meter: Meter): boolean {
+    meter.charge(1);
+    if (value === null || typeof value === 'boolean' || value === '') return true;
+    if (isList(value)) return value.every((item) => this.supports(item, beforeStep, byUserOnly, meter));
+    if (isMap(value)) {
+      return Object.values(value).every((item) => this.supports(item, beforeStep, byUserOnly, meter));
+    }
+    const wanted = typeof value === 'number' ? value : fold(value);
+    for (const [row, step] of this.#steps.entries()) {
+      if (step.index >= beforeStep) break;
+      if (byUserOnly && !step.byUser) continue;
+      meter.chargeText(step.text.length / 8);
+      if (typeof wanted === 'number' ? this.#numbers[row]?.has(wanted) : occurs(step.text, wanted))
+        return true;
+    }
+    return false;
+  }
+}
+
+type Part = Trajectory['steps'][number]['parts'][number];
+
+/** What an agent may rely on: users, system text and tool results; agents' own words and calls support nothing. */
+function isSource(part: Part): boolean {
+  return part.block.type === 'tool_result' || (part.block.type === 'text' && part.role !== 'assistant');
+}
+
+function sourceText(part: Part): string {
+  if (part.block.type === 'tool_result') return part.block.content;
+  return part.block.type === 'text' ? part.block.text : '';
+}
+
+const fold = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ').trim();
+
+function occurs(text: string, wanted: string): boolean {
+  let at = text.indexOf(wanted);
+  while (at >= 0) {
+    const before = text[at - 1];
+    const after = text[at + wanted.length];
+    if (!isWordCharacter(before) && !isWordCharacter(after)) return true;
+    at = text.indexOf(wanted, at + 1);
+  }
+  return false;
+}
+
+const isWordCharacter = (character: string | undefined): boolean =>
+  character !== undefined && /[\p{L}\p{N}_]/u.test(character);
+
+const NUMBER = /(?<![\p{L}\p{N}_.])-?\d{1,15}(?:,\d{3}){0,4}(?:\.\d{1,12})?(?![\p{L}\p{N}_])/gu;
+
+/** The numbers written in a text, thousands separators understood; digits inside words and ids are not numbers. */
+export function numbersIn(text: string): number[] {
+  return [...text.matchAll(NUMBER)]
+    .map(([found]) => Number(found.replaceAll(',', '')))
+    .filter(Number.isFinite);
+}

@@ -1,0 +1,91 @@
+import { parse } from 'yaml';
+import * as z from 'zod';
+import { ConfigurationInvalidError } from '../contracts/errors.ts';
+import { type CompiledConstraint, compileConstraint } from './compile.ts';
+import { CONSTRAINT_LIMITS, type ConstraintOrigin, constraintSchema } from './constraint.ts';
+
+export interface RefusedConstraint {
+  readonly name: string;
+  readonly errors: readonly string[];
+}
+
+/** What a file or an answer gave: constraints that may be asked, and the others with the reasons. */
+export interface ConstraintSet {
+  readonly accepted: readonly CompiledConstraint[];
+  readonly refused: readonly RefusedConstraint[];
+}
+
+/** Four times the size of 500 constraints with examples as people write them. */
+const MAX_FILE_LENGTH = 2_000_000;
+
+const fileSchema = z.strictObject({
+  version: z.literal(1),
+  /** Whose constraints these are; for people, not matched. */
+  agent: z.string().optional(),
+  constraints: z.array(z.unknown()),
+});
+
+/**
+ * Reads a YAML or JSON file of constraints. A file that is not one throws ConfigurationInvalidError; a constraint
+ * that cannot be used is refused by name and the others stand.
+ */
+export function readConstraintFile(text: string, source: string): ConstraintSet {
+  if (text.length > MAX_FILE_LENGTH) {
+    throw new ConfigurationInvalidError(
+      `${source} has ${text.length} characters; a constraint file may have ${MAX_FILE_LENGTH}. Split it by agent.`,
+    );
+  }
+  const read = fileSchema.safeParse(parseYaml(text, source));
+  if (!read.success) {
+    throw new ConfigurationInvalidError(
+      `${source} is not a constraint file: ${z.prettifyError(read.error)}. Expected "version: 1" and a list "constraints" (docs/constraints.md).`,
+    );
+  }
+  return admitConstraints(read.data.constraints, 'user');
+}
+
+function parseYaml(text: string, source: string): unknown {
+  try {
+    // Aliases are what makes small YAML large; nobody needs a hundred of them in a constraint file.
+    return parse(text, { maxAliasCount: 100, schema: 'core' });
+  } catch (error) {
+    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
+    throw new ConfigurationInvalidError(`${source} is neither YAML nor JSON: ${reason}`, { cause: error });
+  }
+}
+
+/** Shape, names and expressions of constraints from anywhere: a file, or a model's answer. Never throws. */
+export function admitConstraints(raw: readonly unknown[], origin: ConstraintOrigin): ConstraintSet {
+  const accepted: CompiledConstraint[] = [];
+  const refused: RefusedConstraint[] = [];
+  const names = new Set<string>();
+  for (const [index, item] of raw.slice(0, CONSTRAINT_LIMITS.perSet).entries()) {
+    const shape = constraintSchema.safeParse(item);
+    if (!shape.success) {
+      refused.push({ name: nameOf(item, index), errors: [z.prettifyError(shape.error).slice(0, 600)] });
+      continue;
+    }
+    const { name } = shape.data;
+    if (names.has(name)) {
+      refused.push({ name, errors: ['a constraint of this name stands above'] });
+      continue;
+    }
+    names.add(name);
+    const result = compileConstraint(shape.data, origin);
+    if (result.ok) accepted.push(result.compiled);
+    else refused.push({ name, errors: result.errors });
+  }
+  if (raw.length > CONSTRAINT_LIMITS.perSet) {
+    const over = raw.length - CONSTRAINT_LIMITS.perSet;
+    refused.push({
+      name: `(${over} more)`,
+      errors: [`at most ${CONSTRAINT_LIMITS.perSet} constraints are read from one place`],
+    });
+  }
+  return { accepted, refused };
+}
+
+function nameOf(item: unknown, index: number): string {
+  const named = z.object({ name: z.string() }).safeParse(item);
+  return named.success ? named.data.name.slice(0, 80) : `#${index + 1}`;
+}

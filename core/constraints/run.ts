@@ -1,0 +1,155 @@
+import type { ValidationEntry } from '../diagnosis/schema.ts';
+import type { Trajectory } from '../session/trajectory.ts';
+import type { CompiledConstraint } from './compile.ts';
+import { evaluate, type Outcome, type Scene } from './evaluate.ts';
+import { EvaluationError, Meter, WORK_LIMITS } from './meter.ts';
+import { makeView, type Place, stepText, type View } from './view.ts';
+
+/** How one constraint went over one session. Counts are of places: calls, steps or the session. */
+export interface ConstraintTally {
+  readonly name: string;
+  /** Places where the guard was true. */
+  readonly applied: number;
+  readonly satisfied: number;
+  readonly violated: number;
+  readonly unclear: number;
+  /** Places that were not looked at because the work allowed was used up. */
+  readonly skipped: number;
+}
+
+export interface ConstraintRun {
+  /** At least one entry for each constraint, in the order of the steps. */
+  readonly entries: readonly ValidationEntry[];
+  readonly tallies: readonly ConstraintTally[];
+}
+
+/** A constraint that fires everywhere says it once loudly: more entries of one constraint are counted, not listed. */
+const MAX_VIOLATIONS = 20;
+const MAX_QUOTE = 300;
+
+/**
+ * Asks every constraint at every place. Never throws on account of a constraint: a fault is `unclear` with its
+ * reason, and work beyond the limits is `not-evaluated`.
+ */
+export function runConstraints(
+  constraints: readonly CompiledConstraint[],
+  trajectory: Trajectory,
+): ConstraintRun {
+  const view = makeView(trajectory);
+  const session = new Meter(WORK_LIMITS.session);
+  const runs = constraints.map((constraint) => runOne(constraint, view, session));
+  const at = (entry: ValidationEntry): number => trajectory.stepBySpan.get(entry.spanId)?.index ?? 0;
+  return {
+    entries: runs.flatMap((run) => run.entries).sort((a, b) => at(a) - at(b)),
+    tallies: runs.map((run) => run.tally),
+  };
+}
+
+interface Verdict {
+  readonly place: Place;
+  readonly verdict: 'satisfied' | 'violated' | 'unclear' | 'skipped';
+  readonly reason: string;
+  readonly outcome: Outcome | null;
+}
+
+function runOne(compiled: CompiledConstraint, view: View, session: Meter) {
+  const { constraint } = compiled;
+  const meter = new Meter(WORK_LIMITS.constraint, session);
+  const places = view.places(constraint.each);
+  const verdicts: Verdict[] = [];
+  for (const place of places) {
+    const verdict = ask(compiled, view, place, meter);
+    if (verdict !== null) verdicts.push(verdict);
+  }
+  const of = (wanted: Verdict['verdict']): Verdict[] => verdicts.filter((one) => one.verdict === wanted);
+  const tally: ConstraintTally = {
+    name: constraint.name,
+    applied: verdicts.filter((one) => one.outcome !== null).length,
+    satisfied: of('satisfied').length,
+    violated: of('violated').length,
+    unclear: of('unclear').length,
+    skipped: of('skipped').length,
+  };
+  return { tally, entries: entriesOf(compiled, view, tally, of) };
+}
+
+/** `null` when the guard is false: the constraint has nothing to say here. */
+function ask(compiled: CompiledConstraint, view: View, place: Place, constraintMeter: Meter): Verdict | null {
+  const none = { place, outcome: null };
+  if (constraintMeter.exhausted) {
+    return { ...none, verdict: 'skipped', reason: 'budget: the work allowed is used up' };
+  }
+  const scene = (): Scene => {
+    const meter = new Meter(WORK_LIMITS.item, constraintMeter);
+    return Object.assign(view.context(place, meter), { variables: place.variables });
+  };
+  let applied = false;
+  try {
+    if (!evaluate(compiled.guard, scene()).value) return null;
+    applied = true;
+    const outcome = evaluate(compiled.assertion, scene());
+    const verdict = outcome.value ? 'satisfied' : 'violated';
+    return { place, verdict, reason: compiled.constraint.hint, outcome };
+  } catch (error) {
+    if (!(error instanceof EvaluationError)) throw error;
+    const where = applied ? 'assertion' : 'guard';
+    const reason = `${error.fault}: ${where} at this place: ${error.message}`;
+    return { ...none, verdict: error.fault === 'budget' ? 'skipped' : 'unclear', reason };
+  }
+}
+
+function entriesOf(
+  compiled: CompiledConstraint,
+  view: View,
+  tally: ConstraintTally,
+  of: (wanted: Verdict['verdict']) => readonly Verdict[],
+): readonly ValidationEntry[] {
+  const { constraint, origin, healthyFiringRate } = compiled;
+  const entry = (
+    place: Place | undefined,
+    verdict: ValidationEntry['verdict'],
+    reason: string,
+    evidence: ValidationEntry['evidence'] = [],
+  ): readonly ValidationEntry[] => {
+    const step = place?.step ?? view.trajectory.steps[0];
+    if (step === undefined) return [];
+    const { spanId, position } = step;
+    const { name, severity } = constraint;
+    return [
+      { constraint: name, origin, spanId, position, verdict, reason, severity, evidence, healthyFiringRate },
+    ];
+  };
+  const first = (wanted: Verdict['verdict']): Verdict | undefined => of(wanted)[0];
+  const times = (count: number, text: string): string =>
+    count > 1 ? `${text} (${count} places, the first is shown)` : text;
+
+  const violated = of('violated');
+  const listed = violated.slice(0, MAX_VIOLATIONS).flatMap((one, at) => {
+    const rest = violated.length - MAX_VIOLATIONS;
+    const more = at === MAX_VIOLATIONS - 1 && rest > 0 ? ` (${rest} more places are not listed)` : '';
+    return entry(one.place, 'violated', constraint.hint + more, evidenceOf(one));
+  });
+  const [satisfied, unclear, skipped] = [first('satisfied'), first('unclear'), first('skipped')];
+  const rest = [
+    ...(unclear ? entry(unclear.place, 'unclear', times(tally.unclear, unclear.reason)) : []),
+    ...(skipped ? entry(skipped.place, 'not-evaluated', times(tally.skipped, skipped.reason)) : []),
+    ...(satisfied && violated.length === 0
+      ? entry(satisfied.place, 'satisfied', times(tally.satisfied, 'holds'))
+      : []),
+  ];
+  if (listed.length + rest.length > 0) return [...listed, ...rest];
+  return entry(undefined, 'not-applicable', 'its guard was true nowhere in this session');
+}
+
+/** The call or step itself, then each value that the assertion looked up. */
+function evidenceOf({ place, outcome }: Verdict): ValidationEntry['evidence'] {
+  const { spanId } = place.step;
+  const { exchange } = place;
+  const values = [...(outcome?.seen ?? [])].map(([source, shown]) => `${source} = ${shown}`).join('; ');
+  const note = values === '' ? 'where it was asked' : `looked up: ${values}`;
+  const quote =
+    exchange === null
+      ? stepText(place.step)
+      : `${exchange.name}(${exchange.argumentsRaw ?? JSON.stringify(exchange.arguments)})`;
+  return [{ spanId, quote: quote.slice(0, MAX_QUOTE), note: note.slice(0, 600) }];
+}

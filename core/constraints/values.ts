@@ -1,0 +1,54 @@
+import { EvaluationError, type Meter } from './meter.ts';
+
+/** What an expression sees: JSON, nothing else. Numbers are JSON numbers, also where the type checker says int. */
+export type Value = string | number | boolean | null | readonly Value[] | { readonly [key: string]: Value };
+export type ValueMap = { readonly [key: string]: Value };
+
+const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+export const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
+export const isMap = (value: Value): value is ValueMap =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export function typeName(value: Value): string {
+  if (value === null) return 'null';
+  if (isList(value)) return 'list';
+  return typeof value === 'object' ? 'map' : typeof value;
+}
+
+/** Own keys only; names that reach a prototype do not exist. */
+export function hasKey(map: ValueMap, key: string): boolean {
+  return !FORBIDDEN.has(key) && Object.hasOwn(map, key);
+}
+
+export function readKey(map: ValueMap, key: string): Value {
+  const value = hasKey(map, key) ? map[key] : undefined;
+  if (value === undefined) throw new EvaluationError('missing', `there is no '${key.slice(0, 60)}'`);
+  return value;
+}
+
+/** Deep equality as JSON, charged by size. */
+export function equals(a: Value, b: Value, meter: Meter): boolean {
+  meter.charge(1);
+  if (a === b) return true;
+  if (typeof a === 'string' && typeof b === 'string') {
+    if (a.length === b.length) meter.chargeText(a.length);
+    return a === b;
+  }
+  if (isList(a) && isList(b)) {
+    return a.length === b.length && a.every((item, index) => equals(item, b[index] ?? null, meter));
+  }
+  if (isMap(a) && isMap(b)) {
+    const keys = Object.keys(a);
+    meter.charge(keys.length);
+    if (keys.length !== Object.keys(b).length) return false;
+    return keys.every((key) => hasKey(b, key) && equals(readKey(a, key), readKey(b, key), meter));
+  }
+  return false;
+}
+
+/** Short JSON for evidence. */
+export function show(value: Value, limit = 120): string {
+  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, limit)) : JSON.stringify(value);
+  return text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
+}

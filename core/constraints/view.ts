@@ -1,0 +1,213 @@
+import { failureOf } from '../checks/exchanges.ts';
+import { validatorOf } from '../checks/json-schema.ts';
+import { agentSpeech, readUtterances } from '../checks/utterances.ts';
+import { isJsonObject, type JsonValue } from '../contracts/json.ts';
+import type { Step, ToolExchange, Trajectory } from '../session/trajectory.ts';
+import type { FunctionContext } from './functions.ts';
+import type { Scope } from './language.ts';
+import type { Meter } from './meter.ts';
+import { EarlierText } from './provenance.ts';
+import type { Value, ValueMap } from './values.ts';
+
+/** One place where a constraint is asked: a call, a step, or the session at its last step. */
+export interface Place {
+  readonly step: Step;
+  readonly exchange: ToolExchange | null;
+  readonly variables: ValueMap;
+}
+
+/** The session as expressions see it. Built once; what is costly is made when first asked for. */
+export interface View {
+  readonly trajectory: Trajectory;
+  places(scope: Scope): readonly Place[];
+  context(place: Place, meter: Meter): FunctionContext;
+}
+
+/** Results above this are not parsed as JSON: `call.json` is null and `call.result` has the text. */
+const MAX_JSON_RESULT = 500_000;
+
+const lazily = <T>(make: () => T): (() => T) => {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+};
+
+export function makeView(trajectory: Trajectory): View {
+  const exchangeByCall = new WeakMap<ValueMap, ToolExchange>();
+  const callValues = trajectory.exchanges.map((exchange) => {
+    const value = callValue(exchange, trajectory);
+    exchangeByCall.set(value, exchange);
+    return value;
+  });
+  const asking = Map.groupBy(callValues, (_, at) => trajectory.exchanges[at]?.callStep ?? -1);
+  const answering = Map.groupBy(callValues, (_, at) => trajectory.exchanges[at]?.resultStep ?? -1);
+  const stepValues = trajectory.steps.map((step) =>
+    stepValue(
+      step,
+      step.index === trajectory.steps.length - 1,
+      asking.get(step.index) ?? [],
+      answering.get(step.index) ?? [],
+    ),
+  );
+  const earlier = lazily(() => new EarlierText(trajectory));
+  const turns = readUtterances(trajectory)
+    .filter((one) => one.voice === 'human' && one.text.trim() !== '')
+    .map((one) => ({ step: one.step.index, text: one.text }));
+  const turnsBefore = (step: number): readonly string[] =>
+    turns.filter((turn) => turn.step < step).map((turn) => turn.text);
+  const schemas = new Map(trajectory.tools.map((tool) => [tool.name, tool.parameters]));
+  const toolNames = new Set(trajectory.tools.map((tool) => tool.name));
+  const standing = {
+    goal: trajectory.goal ?? turns[0]?.text ?? '',
+    policy: trajectory.systemPrompt ?? '',
+    tools: [...toolNames],
+  };
+
+  // Calls in the order they were asked, so that "prior" is a prefix.
+  const order = trajectory.exchanges
+    .map((exchange, at) => ({ exchange, value: callValues[at] }))
+    .flatMap(({ exchange, value }) => (value === undefined ? [] : [{ exchange, value }]))
+    .sort((a, b) => a.exchange.callStep - b.exchange.callStep);
+  const orderedCalls = order.map((entry) => entry.value);
+
+  /** What had happened by a step: `asked` calls, the steps and user turns before it. */
+  const sceneAt = (step: Step, asked: number) => {
+    const steps = lazily(() => stepValues.slice(0, step.index));
+    const prior = lazily(() => orderedCalls.slice(0, asked));
+    const said = lazily(() => turnsBefore(step.index));
+    return {
+      session: standing,
+      step: stepValues[step.index] ?? null,
+      get earlier() {
+        return steps();
+      },
+      get prior() {
+        return prior();
+      },
+      get userTurns() {
+        return said();
+      },
+    };
+  };
+
+  const makePlaces: { readonly [scope in Scope]: () => readonly Place[] } = {
+    call: lazily(() =>
+      order.flatMap(({ exchange, value }, asked): readonly Place[] => {
+        const step = trajectory.steps[exchange.callStep];
+        if (step === undefined) return [];
+        const variables = Object.defineProperty(sceneAt(step, asked), 'call', { value, enumerable: true });
+        return [{ step, exchange, variables }];
+      }),
+    ),
+    step: lazily(() => {
+      let asked = 0;
+      return trajectory.steps.map((step): Place => {
+        while ((order[asked]?.exchange.callStep ?? Number.POSITIVE_INFINITY) < step.index) asked += 1;
+        return { step, exchange: null, variables: sceneAt(step, asked) };
+      });
+    }),
+    session: lazily(() => {
+      const step = trajectory.steps.at(-1);
+      if (step === undefined) return [];
+      const whole = {
+        ...standing,
+        steps: trajectory.steps.length,
+        answer: agentSpeech(trajectory).at(-1)?.text ?? '',
+        calls: callValues,
+      };
+      const variables = { session: whole, userTurns: turns.map((turn) => turn.text) };
+      return [{ step, exchange: null, variables }];
+    }),
+  };
+
+  return {
+    trajectory,
+    places: (scope) => makePlaces[scope](),
+    context: (place, meter) => ({
+      meter,
+      get earlier() {
+        return earlier();
+      },
+      now: 'step' in place.variables ? place.step.index : trajectory.steps.length,
+      exchangeOf: (call) => exchangeByCall.get(call) ?? null,
+      schemaErrors: (exchange) => schemaErrors(exchange, schemas),
+      toolNames,
+      userTurnsBefore: turnsBefore,
+    }),
+  };
+}
+
+function schemaErrors(
+  exchange: ToolExchange,
+  schemas: ReadonlyMap<string, JsonValue | undefined>,
+): readonly string[] | null {
+  const schema = schemas.get(exchange.name);
+  if (schema === undefined) return null;
+  const validate = validatorOf(schema);
+  if ('unusable' in validate) return null;
+  return validate(exchange.arguments).map((problem) => `${problem.path} ${problem.message}`);
+}
+
+function callValue(exchange: ToolExchange, trajectory: Trajectory): ValueMap {
+  const result = exchange.result ?? '';
+  const parsed = lazily(() => parseResult(result));
+  return {
+    id: exchange.toolCallId ?? '',
+    name: exchange.name,
+    args: isJsonObject(exchange.arguments) ? exchange.arguments : {},
+    step: exchange.callStep,
+    agent: trajectory.steps[exchange.callStep]?.agent ?? '',
+    result,
+    hasResult: exchange.result !== null,
+    get json() {
+      return parsed();
+    },
+    failed: failureOf(exchange) !== null,
+  };
+}
+
+/** Parsed JSON of a result, `null` when it is not JSON (CEL has no undefined). */
+function parseResult(result: string): Value {
+  if (result.length > MAX_JSON_RESULT || !/^\s*[[{"\d-]/.test(result)) return null;
+  try {
+    const value: JsonValue = JSON.parse(result);
+    return value;
+  } catch {
+    // Not JSON: most results are prose, and `call.json == null` is how an expression asks.
+    return null;
+  }
+}
+
+function stepValue(
+  step: Step,
+  last: boolean,
+  calls: readonly ValueMap[],
+  results: readonly ValueMap[],
+): ValueMap {
+  return {
+    index: step.index,
+    position: step.position,
+    kind: step.kind,
+    role: step.parts[0]?.role ?? '',
+    agent: step.agent ?? '',
+    get text() {
+      return stepText(step);
+    },
+    calls,
+    results,
+    first: step.index === 0,
+    last,
+  };
+}
+
+/** What is said or returned at a step, without reasoning and calls. */
+export function stepText(step: Step): string {
+  return step.parts
+    .map(({ block }) =>
+      block.type === 'text' ? block.text : block.type === 'tool_result' ? block.content : '',
+    )
+    .filter((text) => text !== '')
+    .join('\n');
+}

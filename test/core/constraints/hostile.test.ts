@@ -1,0 +1,266 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Example } from '../../../core/constraints/constraint.ts';
+import { exampleTrajectory } from '../../../core/constraints/example-session.ts';
+import { compileExpression } from '../../../core/constraints/language.ts';
+import { WORK_LIMITS } from '../../../core/constraints/meter.ts';
+import { admitConstraints, readConstraintFile } from '../../../core/constraints/read-constraints.ts';
+import { runConstraints } from '../../../core/constraints/run.ts';
+
+/*
+ * "Within a second" is a bound on work, and work is counted (meter.ts): a test of the clock would pass or fail by
+ * the machine. The file's own time limit of 30 s over all of these is the sanity check that units mean what they say.
+ */
+
+const constraint = (assertion: string, guard = 'true', name = 'hostile') => ({
+  name,
+  targets: ['inconclusive'],
+  kind: 'protocol',
+  guard,
+  assertion,
+  hint: 'hostile',
+});
+
+/** A long session: 400 calls with large results. */
+const LONG: Example[] = [
+  {
+    turns: Array.from({ length: 39 }, (_, index) => ({
+      call: 'search',
+      args: { query: 'a'.repeat(2_000), page: index, nested: { list: [1, 2, 3] } },
+      result: 'a'.repeat(8_000),
+    })),
+  },
+];
+const trajectory = exampleTrajectory(LONG[0] as Example);
+
+function verdicts(assertion: string, guard?: string): readonly string[] {
+  const set = admitConstraints([constraint(assertion, guard)], 'dynamic');
+  if (set.accepted.length === 0) return set.refused.map((one) => `refused: ${one.errors.join()}`);
+  return runConstraints(set.accepted, trajectory).entries.map((entry) => entry.verdict);
+}
+
+describe('hostile constraints are refused or bounded', () => {
+  it('endless loops stop at the work allowed and are not called satisfied', () => {
+    const triple = 'earlier.all(a, earlier.all(b, earlier.all(c, a.text + b.text + c.text != "x")))';
+    expect(verdicts(triple)).toContain('not-evaluated');
+    expect(verdicts('prior.map(a, prior.map(b, prior.map(c, a.result + b.result))).size() >= 0')).toContain(
+      'not-evaluated',
+    );
+  });
+
+  it('a quantifier or || around endless work does not hide that it ran out', () => {
+    const loop = 'earlier.all(a, earlier.all(b, a.text.contains(b.text + "b") || true))';
+    expect(verdicts(`(${loop}) || true`).filter((verdict) => verdict === 'violated')).toEqual([]);
+  });
+
+  it('a catastrophic regular expression runs in linear time', () => {
+    expect(verdicts('!call.result.matches("(a+)+$") || true')).toContain('satisfied');
+    expect(verdicts('!call.result.matches("(a|aa)+b")')).toContain('satisfied');
+    // A program of ~1,800 instructions would be linear too, at 1,800 times the price.
+    expect(verdicts('call.result.matches("(a{1,30}){1,30}$")')[0]).toMatch(/^refused: .*too large a program/);
+  });
+
+  it.each([
+    ['parentheses', `${'('.repeat(900)}true${')'.repeat(900)}`],
+    ['negation', `${'!'.repeat(1_500)}true`],
+    ['conditionals', `true${' ? true : true'.repeat(120)}`],
+    ['lists', `${'['.repeat(900)}${']'.repeat(900)} == []`],
+    ['fields', `call.args${'.a'.repeat(900)} == 1`],
+    ['sums', `1${'+1'.repeat(900)} > 0`],
+  ])('deep nesting of %s', (_name, expression) => {
+    expect(verdicts(expression)[0]).toMatch(/^refused/);
+  });
+
+  it('huge literals are refused by length', () => {
+    expect(verdicts(`"${'a'.repeat(1_000_000)}" == call.name`)[0]).toMatch(/^refused/);
+    expect(verdicts(`[${'1,'.repeat(900)}1].size() > 1`)[0]).toMatch(/^refused/);
+    expect(verdicts('123456789012345678901234567890 == 1')[0]).toMatch(/^refused/);
+  });
+
+  it('sharing does not multiply: comparing nested copies is charged by size', () => {
+    const grown =
+      '[[0,0,0,0,0,0,0,0]].map(a, [a,a,a,a,a,a,a,a].map(b, [b,b,b,b,b,b,b,b].map(c, [c,c,c,c,c,c,c,c])))';
+    expect(verdicts(`(${grown}) == (${grown})`)).toContain('satisfied');
+    const text = `prior.map(a, a.result + a.result + a.result + a.result).join() != ""`;
+    expect(verdicts(text)).toContain('not-evaluated');
+  });
+
+  it('ten thousand constraints: 500 are read, the rest is refused by count, and all share one allowance', () => {
+    const many = Array.from({ length: 10_000 }, (_, index) =>
+      constraint('earlier.all(a, earlier.all(b, a.text != b.text + "x"))', 'true', `c${index}`),
+    );
+    const set = admitConstraints(many, 'dynamic');
+    expect(set.accepted).toHaveLength(500);
+    expect(set.refused).toEqual([
+      { name: '(9500 more)', errors: ['at most 500 constraints are read from one place'] },
+    ]);
+    const { tallies } = runConstraints(set.accepted, trajectory);
+    expect(tallies.some((tally) => tally.skipped > 0)).toBe(true);
+    expect(WORK_LIMITS.session).toBeLessThanOrEqual(10_000_000);
+  });
+
+  it('a YAML bomb and a file that is none are errors of configuration', () => {
+    const bomb = [
+      'a: &a [x,x,x,x,x,x,x,x,x,x]',
+      ...'bcdefgh'.split('').map((name, index) => {
+        const before = 'abcdefg'[index];
+        return `${name}: &${name} [${Array(10).fill(`*${before}`).join(',')}]`;
+      }),
+    ].join('\n');
+    expect(() => readConstraintFile(bomb, 'bomb.yaml')).toThrow(/bomb.yaml/);
+    expect(() => readConstraintFile('constraints: [', 'x.yaml')).toThrow(/neither YAML nor JSON/);
+    expect(() => readConstraintFile('[]', 'x.json')).toThrow(/not a constraint file/);
+  });
+});
+
+describe('fuzz', () => {
+  const words = [
+    'call',
+    'step',
+    'prior',
+    'earlier',
+    'session',
+    'userTurns',
+    '.name',
+    '.args',
+    '.result',
+    '.json',
+    '.text',
+    '["x"]',
+    '[0]',
+    '==',
+    '!=',
+    '&&',
+    '||',
+    '!',
+    '+',
+    '-',
+    '*',
+    '/',
+    '%',
+    '<',
+    '>',
+    'in',
+    '(',
+    ')',
+    '[',
+    ']',
+    '{',
+    '}',
+    ',',
+    ':',
+    '?',
+    '"a"',
+    '1',
+    '1.5',
+    'true',
+    'null',
+    '.exists(p, ',
+    '.all(q, ',
+    '.map(r, ',
+    '.filter(s, ',
+    '.size()',
+    '.matches("a+")',
+    'supported(',
+    'schemaValid(call)',
+    'sum(',
+    'pick(call.json, "a.*")',
+    'count(prior, "x")',
+    'has(call.args.x)',
+    'p',
+    'q',
+    '.contains(',
+    '.constructor',
+    '.__proto__',
+    'b"x"',
+    'timestamp(',
+  ];
+  const small = exampleTrajectory({
+    turns: [
+      { user: 'yes' },
+      { call: 'x', args: { x: 1, y: ['a'] }, result: { a: [1, 2] } },
+      { call: 'x', args: {}, result: 'Error: no' },
+    ],
+  });
+  const known = new Set(['violated', 'satisfied', 'unclear', 'not-evaluated', 'not-applicable']);
+
+  it('any text is refused or gives a verdict, and nothing throws', () => {
+    const text = fc.oneof(
+      fc.string({ maxLength: 200 }),
+      fc.array(fc.constantFrom(...words), { maxLength: 25 }).map((parts) => parts.join(' ')),
+    );
+    fc.assert(
+      fc.property(text, fc.constantFrom('call', 'step', 'session'), (assertion, each) => {
+        const set = admitConstraints([{ ...constraint(assertion), each }], 'dynamic');
+        const { entries } = runConstraints(set.accepted, small);
+        for (const entry of entries) expect(known).toContain(entry.verdict);
+        expect(set.accepted.length + set.refused.length).toBe(1);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  const leaf = fc.constantFrom(
+    'call.args.x',
+    'call.json',
+    'call.result',
+    'call.name',
+    'prior',
+    'prior[0].args',
+    'step.text',
+    '1',
+    '2.5',
+    '"x"',
+    'null',
+    'true',
+    '[1, 2]',
+    'userTurns',
+    'session.tools',
+    'call',
+  );
+  const { bool } = fc.letrec((tie) => ({
+    value: fc.oneof({ depthSize: 'small' }, leaf, tie('call')),
+    call: fc.oneof(
+      fc
+        .tuple(tie('value'), fc.constantFrom('+', '-', '*', '/', '%'), tie('value'))
+        .map((t) => `(${t.join(' ')})`),
+      tie('value').map((v) => `size(${v})`),
+      tie('value').map((v) => `sum([${v}])`),
+      tie('value').map((v) => `pick(${v}, "x.*.y")`),
+      tie('bool').map((b) => `prior.map(p, ${b})`),
+      fc.tuple(tie('bool'), tie('value'), tie('value')).map(([b, x, y]) => `(${b} ? dyn(${x}) : dyn(${y}))`),
+    ),
+    bool: fc.oneof(
+      { depthSize: 'small' },
+      fc.constantFrom(
+        'schemaValid(call)',
+        'knownTool(call)',
+        'confirmedBefore(call)',
+        'has(call.args.x)',
+        'true',
+      ),
+      fc
+        .tuple(tie('value'), fc.constantFrom('==', '!=', '<', '>=', 'in'), tie('value'))
+        .map(([a, op, b]) => `dyn(${a}) ${op} dyn(${b})`),
+      fc.tuple(tie('bool'), fc.constantFrom('&&', '||'), tie('bool')).map((t) => `(${t.join(' ')})`),
+      tie('bool').map((b) => `!(${b})`),
+      tie('value').map((v) => `supported(${v})`),
+      tie('bool').map((b) => `prior.exists(p, p.name == "x" && ${b})`),
+      tie('bool').map((b) => `prior.all(q, ${b})`),
+    ),
+  }));
+
+  it('expressions as a model writes them compile or are refused, and evaluate to a verdict', () => {
+    let compiled = 0;
+    fc.assert(
+      fc.property(bool.map(String), (assertion) => {
+        if (compileExpression(assertion, 'call').ok) compiled += 1;
+        const set = admitConstraints([constraint(assertion)], 'dynamic');
+        for (const entry of runConstraints(set.accepted, small).entries)
+          expect(known).toContain(entry.verdict);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(compiled).toBeGreaterThan(200);
+  });
+});

@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { compileConstraint } from '../../../core/constraints/compile.ts';
+import { constraintSchema, type Example } from '../../../core/constraints/constraint.ts';
+import { exampleTrajectory } from '../../../core/constraints/example-session.ts';
+import { runConstraints } from '../../../core/constraints/run.ts';
+
+const REFUND: Example = {
+  goal: 'Refund order #W77',
+  policy: 'Refunds above 100 need a manager.',
+  tools: [
+    {
+      name: 'get_order',
+      parameters: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+    },
+    {
+      name: 'refund',
+      parameters: { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] },
+    },
+  ],
+  turns: [
+    { user: 'Please refund my order #W77.' },
+    {
+      call: 'get_order',
+      args: { id: '#W77' },
+      result: { total: 30.5, items: [{ price: 10 }, { price: 20.5 }] },
+    },
+    { assistant: 'I will refund 30.50 to your card. Do you agree?' },
+    { user: 'Yes, please go ahead' },
+    { call: 'refund', args: { id: 'W77', amount: 30.5, note: '' }, result: 'ok' },
+    { assistant: 'Done: 30.50 was refunded.' },
+  ],
+};
+
+/** The verdict of one assertion at the refund call (or step, or session). */
+function verdict(
+  assertion: string,
+  each: 'call' | 'step' | 'session' = 'call',
+  example: Example = REFUND,
+): string {
+  const guard = each === 'call' ? 'call.name == "refund"' : each === 'step' ? 'step.last' : 'true';
+  const result = compileConstraint(
+    constraintSchema.parse({
+      name: 't',
+      targets: ['invention'],
+      kind: 'schema',
+      each,
+      guard,
+      assertion,
+      hint: 'h',
+    }),
+    'user',
+  );
+  if (!result.ok) return `refused ${result.errors.join(' ')}`;
+  const [entry] = runConstraints([result.compiled], exampleTrajectory(example)).entries;
+  return entry === undefined
+    ? 'nothing'
+    : entry.verdict === 'unclear'
+      ? `unclear ${entry.reason}`
+      : entry.verdict;
+}
+
+describe('what an expression can ask', () => {
+  it.each([
+    ['call.args.amount == 30.5', 'satisfied'],
+    ['call.args.amount + 1 > 31', 'satisfied'],
+    ['call.args.amount > 100', 'violated'],
+    ['call.name in ["refund", "exchange"]', 'satisfied'],
+    ['schemaValid(call)', 'satisfied'],
+    ['knownTool(call)', 'satisfied'],
+    ['called(prior, "get_order")', 'satisfied'],
+    ['count(prior, "get_order") == 1', 'satisfied'],
+    ['inOrder(prior, ["get_order", "refund"])', 'satisfied'],
+    ['prior.exists(p, p.name == "get_order" && sameId(p.args.id, call.args.id))', 'satisfied'],
+    ['prior.all(p, !p.failed)', 'satisfied'],
+    ['near(sum(pick(callsTo(prior, "get_order")[0].json, "items.*.price")), call.args.amount)', 'satisfied'],
+    ['greatest(pick(prior[0].json, "items.*.price")) == 20.5', 'satisfied'],
+    ['least(pick(prior[0].json, "items.*.price")) == 10', 'satisfied'],
+    ['supported(call.args.amount)', 'satisfied'],
+    ['supported("99.99")', 'violated'],
+    ['supported(77)', 'violated'],
+    ['saidByUser("#w77")', 'satisfied'],
+    ['saidByUser(30.5)', 'violated'],
+    ['confirmedBefore(call)', 'satisfied'],
+    ['userTurns[0].matches("#W[0-9]+")', 'satisfied'],
+    ['matches(call.result, "^ok$")', 'satisfied'],
+    ['userTurns.exists(t, t.lowerAscii().contains("refund"))', 'satisfied'],
+    ['subset(["refund"], session.tools)', 'satisfied'],
+    ['session.policy.contains("manager")', 'satisfied'],
+    ['!prior.exists(p, sameCall(p, call))', 'satisfied'],
+    ['has(call.args.note) && !has(call.args.missing)', 'satisfied'],
+    ['size(call.args) == 3', 'satisfied'],
+    ['call.args.missing == 1 || call.args.amount > 1', 'satisfied'],
+    ['call.args.missing == 1', "unclear missing: assertion at this place: there is no 'missing'"],
+    ['call.args.id > 3', 'unclear type'],
+    ['1 / 0 > 1', 'unclear arithmetic'],
+  ])('%s is %s', (assertion, expected) => {
+    expect(verdict(assertion)).toMatch(new RegExp(`^${expected.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`));
+  });
+
+  it('sees the end of the session only when asked about the whole session', () => {
+    expect(verdict('numbersIn(session.answer)[0] == 30.5', 'session')).toBe('satisfied');
+    expect(verdict('session.answer == ""')).toMatch(/^refused assertion: No such key: answer/);
+    expect(verdict('!called(prior, "refund")')).toBe('satisfied');
+    expect(verdict('called(session.calls, "refund")', 'session')).toBe('satisfied');
+    expect(verdict('earlier.exists(s, s.text.contains("Do you agree"))', 'step')).toBe('satisfied');
+  });
+
+  it('cannot know what the session does not record', () => {
+    const bare: Example = { turns: [{ call: 'refund', args: {}, result: 'ok' }] };
+    expect(verdict('schemaValid(call)', 'call', bare)).toMatch(/^unclear unknown: .*no schema is recorded/);
+    expect(verdict('knownTool(call)', 'call', bare)).toMatch(/^unclear unknown/);
+    expect(verdict('confirmedBefore(call)', 'call', bare)).toMatch(/^unclear unknown/);
+  });
+
+  it('does not take a refusal for a yes', () => {
+    for (const said of ["No, don't", 'Wait, not yet', 'What would it cost?']) {
+      const example: Example = { turns: [{ user: said }, { call: 'refund', args: {}, result: 'ok' }] };
+      expect(verdict('confirmedBefore(call)', 'call', example)).toBe('violated');
+    }
+  });
+});
+
+describe('what is refused when it is compiled', () => {
+  it.each([
+    ['call.nme == "x"', 'No such key: nme'],
+    ['call.name == 1', 'no such overload'],
+    ['call.args.amount', ''],
+    ['call.name', 'gives string'],
+    ['size(prior)', 'gives int'],
+    ['process.exit(1)', "there is no method 'exit'"],
+    ['require("fs").readFileSync("/etc/passwd") == ""', 'there is no method'],
+    ['fetch("https://example.com") == ""', "there is no function 'fetch'"],
+    ['globalThis == 1', 'Unknown variable'],
+    ['call.constructor == 1', 'No such key'],
+    ['call.__proto__ == 1', 'No such key'],
+    ['cel.bind(a, prior, size(a) > 0)', "there is no method 'bind'"],
+    ['timestamp("2024-01-01T00:00:00Z") == timestamp("2024-01-01T00:00:00Z")', 'there is no function'],
+    ['b"abc" == b"abc"', 'literals'],
+    ['prior.all(a, prior.all(b, prior.all(c, prior.all(d, true))))', 'loops are nested'],
+    ['call.name.matches("(a")', 'regular expression refused'],
+    ['call.name.matches("((a{1,100}){1,100})")', 'regular expression refused'],
+    ['true &&', ''],
+  ])('%s', (assertion, expected) => {
+    const result = verdict(assertion);
+    if (assertion === 'call.args.amount') expect(result).toMatch(/^unclear type/);
+    else expect(result).toMatch(new RegExp(`^refused.*${expected.replace(/[()]/g, '\\$&')}`));
+  });
+});
+
+describe('the prototype does not exist', () => {
+  it.each([
+    'call.args.constructor == 1',
+    'call.args["__proto__"] == 1',
+    'prior[0].json.prototype == 1',
+    'call.args["toString"] == 1',
+  ])('%s', (assertion) => {
+    expect(verdict(assertion)).toMatch(/^unclear missing/);
+  });
+
+  it('has() says no to it', () => {
+    expect(
+      verdict('!has(call.args.constructor) && !("__proto__" in call.args) && !has(call.args.hasOwnProperty)'),
+    ).toBe('satisfied');
+  });
+});
+
+describe('evidence', () => {
+  it('quotes the call and the values that were looked up, at the span of the call', () => {
+    const result = compileConstraint(
+      constraintSchema.parse({
+        name: 'limit',
+        targets: ['plan-adherence'],
+        kind: 'protocol',
+        guard: 'call.name == "refund"',
+        assertion: 'call.args.amount <= 20.0',
+        hint: 'Refunds stay below 20.',
+        severity: 'high',
+      }),
+      'user',
+    );
+    if (!result.ok) throw new Error(result.errors.join());
+    const { entries } = runConstraints([result.compiled], exampleTrajectory(REFUND));
+    expect(entries).toHaveLength(1);
+    expect(entries[0]).toMatchObject({
+      constraint: 'limit',
+      verdict: 'violated',
+      spanId: 's5',
+      reason: 'Refunds stay below 20.',
+      severity: 'high',
+    });
+    expect(entries[0]?.evidence[0]?.quote).toBe('refund({"id":"W77","amount":30.5,"note":""})');
+    expect(entries[0]?.evidence[0]?.note).toContain('call.args.amount = 30.5');
+  });
+});
