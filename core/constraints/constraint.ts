@@ -63,7 +63,8 @@ export const constraintSchema = z.strictObject({
   targets: z
     .array(
       z.enum([...CRITICAL_CATEGORIES, ...CATEGORY_IDS], {
-        error: 'must be the id of a critical category or of the failure taxonomy (rootspan taxonomy lists them)',
+        error:
+          'must be the id of a critical category or of the failure taxonomy (rootspan taxonomy lists them)',
       }),
     )
     .min(1)

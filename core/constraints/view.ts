@@ -1,5 +1,6 @@
 import { failureOf } from '../checks/exchanges.ts';
 import { validatorOf } from '../checks/json-schema.ts';
+import { parseResult } from '../checks/result-values.ts';
 import { agentSpeech, readUtterances } from '../checks/utterances.ts';
 import { isJsonObject, type JsonValue } from '../contracts/json.ts';
 import type { Step, ToolExchange, Trajectory } from '../session/trajectory.ts';
@@ -22,9 +23,6 @@ export interface View {
   places(scope: Scope): readonly Place[];
   context(place: Place, meter: Meter): FunctionContext;
 }
-
-/** Results above this are not parsed as JSON: `call.json` is null and `call.result` has the text. */
-const MAX_JSON_RESULT = 500_000;
 
 const lazily = <T>(make: () => T): (() => T) => {
   let made: { readonly value: T } | null = null;
@@ -152,7 +150,8 @@ function schemaErrors(
 
 function callValue(exchange: ToolExchange, trajectory: Trajectory): ValueMap {
   const result = exchange.result ?? '';
-  const parsed = lazily(() => parseResult(result));
+  // CEL has no undefined: `call.json == null` asks whether a result is prose.
+  const parsed = lazily((): Value => parseResult(result) ?? null);
   return {
     id: exchange.toolCallId ?? '',
     name: exchange.name,
@@ -166,18 +165,6 @@ function callValue(exchange: ToolExchange, trajectory: Trajectory): ValueMap {
     },
     failed: failureOf(exchange) !== null,
   };
-}
-
-/** Parsed JSON of a result, `null` when it is not JSON (CEL has no undefined). */
-function parseResult(result: string): Value {
-  if (result.length > MAX_JSON_RESULT || !/^\s*[[{"\d-]/.test(result)) return null;
-  try {
-    const value: JsonValue = JSON.parse(result);
-    return value;
-  } catch {
-    // Not JSON: most results are prose, and `call.json == null` is how an expression asks.
-    return null;
-  }
 }
 
 function stepValue(
