@@ -171,7 +171,7 @@ function mapLiteral(entries: readonly (readonly [ASTNode, ASTNode])[], frame: Fr
 }
 
 function absorbable(error: unknown): EvaluationError {
-  if (error instanceof EvaluationError && error.fault !== 'budget') return error;
+  if (error instanceof EvaluationError && error.because !== 'budget') return error;
   throw error;
 }
 

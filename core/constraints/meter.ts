@@ -1,12 +1,14 @@
+import { ConfigurationInvalidError } from '../contracts/errors.ts';
+
 /** Why an expression has no value. `budget` is never absorbed by `||`, `&&` or a quantifier; the others are, as CEL says. */
 export type EvaluationFault = 'budget' | 'missing' | 'type' | 'arithmetic' | 'unknown';
 
-export class EvaluationError extends Error {
-  override readonly name = 'EvaluationError';
-  readonly fault: EvaluationFault;
-  constructor(fault: EvaluationFault, message: string) {
+/** A fault of the constraint as it is written. Becomes a verdict of its own in `run.ts` and goes no further. */
+export class EvaluationError extends ConfigurationInvalidError {
+  readonly because: EvaluationFault;
+  constructor(because: EvaluationFault, message: string) {
     super(message);
-    this.fault = fault;
+    this.because = because;
   }
 }
 

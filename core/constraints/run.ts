@@ -93,8 +93,8 @@ function ask(compiled: CompiledConstraint, view: View, place: Place, constraintM
   } catch (error) {
     if (!(error instanceof EvaluationError)) throw error;
     const where = applied ? 'assertion' : 'guard';
-    const reason = `${error.fault}: ${where} at this place: ${error.message}`;
-    return { ...none, verdict: error.fault === 'budget' ? 'skipped' : 'unclear', reason };
+    const reason = `${error.because}: ${where} at this place: ${error.message}`;
+    return { ...none, verdict: error.because === 'budget' ? 'skipped' : 'unclear', reason };
   }
 }
 

@@ -29,7 +29,6 @@ const PURE = new Set([
   'lossless-json',
   're2js',
   'yaml',
-  '@bufbuild/cel',
   '@marcbachmann/cel-js',
 ]);
 const CDK = new Set(['aws-cdk-lib', 'constructs', 'cdk-nag']);
