@@ -66,3 +66,20 @@ export interface Clock {
 
 /** Sleeps in adapters and retries go through this, so that tests do not wait. */
 export type Sleep = (ms: number) => Promise<void>;
+
+/** An execution that ended in a fault: its session has no diagnosis from it. */
+export interface ExecutionFailure {
+  readonly sessionId: string;
+  readonly sessionKey: string | null;
+  readonly executionName: string;
+  readonly errorName: string;
+  readonly message: string;
+  /** ISO time. */
+  readonly at: string;
+}
+
+export interface FailureLog {
+  /** Writes or replaces the row of this execution. */
+  record(failure: ExecutionFailure): Promise<void>;
+  ofSession(sessionId: string): Promise<readonly ExecutionFailure[]>;
+}

@@ -1,0 +1,44 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import * as z from 'zod';
+import type { Clock, ExecutionFailure, FailureLog } from '../../core/contracts/ports.ts';
+import { FAILURES_INDEX_PK, failureKey, sessionPk, TABLE } from '../../core/contracts/table.ts';
+import { DynamoTable } from './dynamo-table.ts';
+
+const failureSchema = z.object({
+  sessionId: z.string(),
+  sessionKey: z.string().nullable(),
+  executionName: z.string(),
+  errorName: z.string(),
+  message: z.string(),
+  at: z.string(),
+});
+
+/** Failed executions in the single table: beside their session, and newest first in the index. */
+export class DynamoFailureLog implements FailureLog {
+  readonly #table: DynamoTable;
+  readonly #clock: Clock;
+  readonly #retentionDays: number;
+
+  constructor(client: DynamoDBClient, tableName: string, clock: Clock, retentionDays: number) {
+    this.#table = new DynamoTable(client, tableName, () => clock.now());
+    this.#clock = clock;
+    this.#retentionDays = retentionDays;
+  }
+
+  async record(failure: ExecutionFailure): Promise<void> {
+    await this.#table.put({
+      ...failureKey(failure.sessionId, failure.executionName),
+      ...failure,
+      [TABLE.index.partitionKey]: FAILURES_INDEX_PK,
+      [TABLE.index.sortKey]: failure.at,
+      [TABLE.expiry]: Math.floor(this.#clock.now() / 1000) + this.#retentionDays * 86_400,
+    });
+  }
+
+  async ofSession(sessionId: string): Promise<readonly ExecutionFailure[]> {
+    const found: ExecutionFailure[] = [];
+    for await (const item of this.#table.query({ pk: sessionPk(sessionId), prefix: 'FAILURE#' }))
+      found.push(failureSchema.parse(item));
+    return found;
+  }
+}

@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import { DEPTHS, OUTCOMES } from '../diagnosis/schema.ts';
+
+/**
+ * What moves between the states: names, keys, numbers. Values go through the object store
+ * (core/contracts/object-keys.ts), so that the state stays small whatever the session's size.
+ */
+
+/**
+ * Chunks of one execution. An inline Map's item makes 8 history events when all goes well and up to 3 more a retry;
+ * with the 8 throttling retries and the catch that is 8 + 24 + 8 = 40. 500 × 40 = 20,000 of the 25,000 that an
+ * execution may have.
+ */
+export const MAX_CHUNKS = 500;
+
+/** A session's own settings; what is absent is the stack's or the code's default. */
+export const workflowOptionsSchema = z.strictObject({
+  depth: z.enum(DEPTHS).optional(),
+  confidence: z.enum(['low', 'medium', 'high']).optional(),
+  votes: z.number().int().min(1).max(9).optional(),
+  assumeFailed: z.boolean().optional(),
+  guidelines: z.string().max(20_000).optional(),
+});
+export type WorkflowOptions = z.infer<typeof workflowOptionsSchema>;
+
+/** Input of an execution. Its name derives from session id and content hash (close-session). */
+export const workflowInputSchema = z.object({
+  sessionId: z.string().min(1),
+  /** Key of the frozen session in the object store. */
+  sessionKey: z.string().min(1),
+  /** Model spec; the stack's default when absent. */
+  model: z.string().min(1).optional(),
+  options: workflowOptionsSchema.optional(),
+});
+export type WorkflowInput = z.infer<typeof workflowInputSchema>;
+
+const executionName = z.string().min(1).max(80);
+
+export const preflightEventSchema = z.object({ executionName, input: workflowInputSchema });
+
+export interface PreflightResult {
+  readonly sessionId: string;
+  /** Indexes of the chunks to analyse; empty when no model is to be asked. */
+  readonly chunks: readonly number[];
+}
+
+export const analyzeChunkEventSchema = z.object({
+  executionName,
+  index: z.number().int().nonnegative(),
+});
+
+export interface AnalyzeChunkResult {
+  readonly index: number;
+  readonly state: 'analyzed' | 'not_analyzed';
+}
+
+export const mergeEventSchema = z.object({ executionName });
+
+export interface MergeResult {
+  readonly failures: number;
+}
+
+export const rootCauseEventSchema = z.object({ executionName });
+
+/** Output of a successful execution. */
+export const workflowResultSchema = z.object({
+  sessionId: z.string(),
+  version: z.number().int(),
+  diagnosisId: z.string(),
+  outcome: z.enum(OUTCOMES),
+  created: z.boolean(),
+});
+export type WorkflowResult = z.infer<typeof workflowResultSchema>;
+
+/** What a `Catch` hands on: `Cause` is JSON text for a Lambda's error, plain text for Step Functions' own. */
+const caughtSchema = z.object({ Error: z.string(), Cause: z.string().optional() });
+
+export const recordFailureEventSchema = z.discriminatedUnion('what', [
+  z.object({
+    what: z.literal('chunk'),
+    executionName,
+    index: z.number().int().nonnegative(),
+    error: caughtSchema,
+  }),
+  /** `input` is taken as it is: a malformed one may be the very fault. */
+  z.object({ what: z.literal('execution'), executionName, input: z.unknown(), error: caughtSchema }),
+]);

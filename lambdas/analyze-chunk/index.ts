@@ -1,0 +1,19 @@
+import { S3Client } from '@aws-sdk/client-s3';
+import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
+import { createModel } from '../../adapters/models/create-model.ts';
+import { parseEnvironment } from '../../core/contracts/parse.ts';
+import { startOnce } from '../../core/contracts/start-once.ts';
+import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { analyzeChunkEnv } from './env.ts';
+import { makeAnalyzeChunkHandler } from './handler.ts';
+
+export const handler = startOnce(async () => {
+  const env = parseEnvironment(analyzeChunkEnv, process.env);
+  const objects = new S3ObjectStore(new S3Client({}), env.BUCKET_NAME);
+  return makeAnalyzeChunkHandler({
+    objects,
+    counter: makeTokenCounter(),
+    // No retries in here: the state machine waits, and nobody pays for a Lambda that sleeps.
+    modelFor: (spec) => createModel(spec, { cache: objects }),
+  });
+});

@@ -1,0 +1,66 @@
+import { getJson, putJson } from '../../core/contracts/carried.ts';
+import { SessionInvalidError, SessionTooLargeError } from '../../core/contracts/errors.ts';
+import { preparedKey } from '../../core/contracts/object-keys.ts';
+import { parseAtDoor } from '../../core/contracts/parse.ts';
+import type { ObjectStore } from '../../core/contracts/ports.ts';
+import {
+  MAX_CHUNKS,
+  type PreflightResult,
+  preflightEventSchema,
+  type WorkflowOptions,
+} from '../../core/contracts/workflow.ts';
+import { DEFAULT_OPTIONS, type DiagnosisOptions } from '../../core/diagnosis/options.ts';
+import type { ModelLimits } from '../../core/model/port.ts';
+import { prepare } from '../../core/pipeline.ts';
+import { sessionSchema } from '../../core/session/model.ts';
+import type { TokenCounter } from '../../core/tokens/counter.ts';
+
+export interface PreflightDeps {
+  readonly objects: ObjectStore;
+  readonly counter: TokenCounter;
+  readonly defaultModel: string;
+  /** ConfigurationInvalidError for a spec that is none. */
+  readonly limitsOf: (modelSpec: string) => ModelLimits;
+}
+
+/** Loads the frozen session, runs the checks, plans the chunks; leaves the result as `prepared` in the object store. */
+export function makePreflightHandler(deps: PreflightDeps): (event: unknown) => Promise<PreflightResult> {
+  return async (event) => {
+    const { executionName, input } = parseAtDoor(preflightEventSchema, event, 'the input of this execution');
+    const { sessionId, sessionKey } = input;
+    const json = await getJson(deps.objects, sessionKey);
+    if (json === null)
+      throw new SessionInvalidError(
+        `there is no session at ${sessionKey}: expected the object that close-session froze`,
+      );
+    const session = parseAtDoor(sessionSchema, json, `the session at ${sessionKey}`);
+    if (session.sessionId !== sessionId)
+      throw new SessionInvalidError(
+        `the object ${sessionKey} holds session ${session.sessionId}, expected ${sessionId}`,
+      );
+    const modelSpec = input.model ?? deps.defaultModel;
+    const prepared = prepare(session, withDefaults(input.options ?? {}), {
+      counter: deps.counter,
+      limits: deps.limitsOf(modelSpec),
+      modelSpec,
+    });
+    const chunks = prepared.notAnalysed === null ? prepared.plan.chunks.map(({ index }) => index) : [];
+    if (chunks.length > MAX_CHUNKS)
+      throw new SessionTooLargeError(
+        `session ${sessionId} needs ${chunks.length} model calls for detection, at most ${MAX_CHUNKS} fit one execution: ` +
+          'use a model with a larger window',
+      );
+    await putJson(deps.objects, preparedKey(executionName), prepared);
+    return { sessionId, chunks };
+  };
+}
+
+function withDefaults(given: WorkflowOptions): DiagnosisOptions {
+  return {
+    depth: given.depth ?? DEFAULT_OPTIONS.depth,
+    confidence: given.confidence ?? DEFAULT_OPTIONS.confidence,
+    votes: given.votes ?? DEFAULT_OPTIONS.votes,
+    assumeFailed: given.assumeFailed ?? DEFAULT_OPTIONS.assumeFailed,
+    ...(given.guidelines === undefined ? {} : { guidelines: given.guidelines }),
+  };
+}

@@ -1,0 +1,18 @@
+import { S3Client } from '@aws-sdk/client-s3';
+import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
+import { parseEnvironment } from '../../core/contracts/parse.ts';
+import { startOnce } from '../../core/contracts/start-once.ts';
+import { capabilitiesOfSpec, limitsOf } from '../../core/model/capabilities.ts';
+import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { preflightEnv } from './env.ts';
+import { makePreflightHandler } from './handler.ts';
+
+export const handler = startOnce(async () => {
+  const env = parseEnvironment(preflightEnv, process.env);
+  return makePreflightHandler({
+    objects: new S3ObjectStore(new S3Client({}), env.BUCKET_NAME),
+    counter: makeTokenCounter(),
+    defaultModel: env.MODEL_SPEC,
+    limitsOf: (spec) => limitsOf(capabilitiesOfSpec(spec)),
+  });
+});

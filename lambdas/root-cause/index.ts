@@ -1,0 +1,25 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
+import { DynamoDiagnosisStore } from '../../adapters/aws/dynamo-diagnosis-store.ts';
+import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
+import { createModel } from '../../adapters/models/create-model.ts';
+import { parseEnvironment } from '../../core/contracts/parse.ts';
+import { startOnce } from '../../core/contracts/start-once.ts';
+import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { rootCauseEnv } from './env.ts';
+import { makeRootCauseHandler } from './handler.ts';
+
+export const handler = startOnce(async () => {
+  const env = parseEnvironment(rootCauseEnv, process.env);
+  const clock = { now: () => Date.now() };
+  const objects = new S3ObjectStore(new S3Client({}), env.BUCKET_NAME);
+  return makeRootCauseHandler({
+    objects,
+    diagnoses: new DynamoDiagnosisStore(new DynamoDBClient({}), env.TABLE_NAME, objects, clock, {
+      retentionDays: env.RETENTION_DAYS,
+    }),
+    counter: makeTokenCounter(),
+    clock,
+    modelFor: (spec) => createModel(spec, { cache: objects }),
+  });
+});
