@@ -1,6 +1,7 @@
 import type { Check, CheckFinding } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
-import { readUtterances } from './utterances.ts';
+import { reportedExitCode } from './execution-report.ts';
+import { readUtterances, type Utterance } from './utterances.ts';
 
 const ID = 'claimed-work-without-tool';
 
@@ -22,7 +23,7 @@ export const claimedWork: Check = {
     let sources = 0;
     let first = true;
     for (const one of utterances) {
-      if (one.voice === 'executor' && one.text.trim().length > 0) sources += 1;
+      if (bringsResults(one)) sources += 1;
       if (one.voice !== 'agent' || one.reasoning) continue;
       // The first message of a session hands over the task; what it reports was found elsewhere.
       if (first) {
@@ -56,3 +57,10 @@ export const claimedWork: Check = {
     return findings;
   },
 };
+
+/** Something was run or called; an executor that only says that it had nothing to do brought nothing. */
+function bringsResults({ voice, step, text }: Utterance): boolean {
+  if (voice !== 'executor') return false;
+  if (reportedExitCode(text) !== null || step.kind === 'execute_tool') return true;
+  return step.parts.some(({ block }) => block.type === 'tool_result' && block.toolCallId !== null);
+}

@@ -4,6 +4,8 @@ import type { Check, CheckFinding } from './check.ts';
 import { classifyError, type ErrorClass } from './error-signals.ts';
 import { evidence, quoteAround } from './evidence.ts';
 import { failureOf, recoveryOf } from './exchanges.ts';
+import { codeRuns } from './failing-code.ts';
+import { readUtterances } from './utterances.ts';
 
 const ID = 'explicit-error';
 
@@ -65,10 +67,12 @@ function spanErrors(trajectory: Trajectory): CheckFinding[] {
     if (exchange.resultStep !== null) resultOf.set(exchange.resultStep, exchange);
   }
   const recovery = recoveryOf(trajectory);
+  // A code run that failed is its author's fault and stands in the check for failing code.
+  const codeReports = new Set(codeRuns(readUtterances(trajectory)).map((run) => run.report.step.spanId));
   const findings: CheckFinding[] = [];
   for (const step of trajectory.steps) {
     const error = mostTelling(step.span.errors);
-    if (error === null || echoed.has(step.spanId)) continue;
+    if (error === null || echoed.has(step.spanId) || codeReports.has(step.spanId)) continue;
     const exchange = resultOf.get(step.index);
     // Already reported from the result itself.
     if (exchange !== undefined && failureOf(exchange) !== null) continue;

@@ -25,6 +25,8 @@ export const goalLost: Check = {
     if (wanted.size < FEWEST_WORDS) return { blind: 'the stated goal is too short to compare' };
     const first = readUtterances(trajectory).find((one) => one.voice !== 'system' && one.text.trim() !== '');
     if (first === undefined) return { blind: 'no message has text' };
+    // A person states their goal as they go; only a hand-over among agents can lose it.
+    if (first.voice !== 'agent') return [];
     const given = contentWords(`${trajectory.systemPrompt ?? ''}\n${first.text}`);
     const kept = [...wanted].filter((word) => given.has(word)).length / wanted.size;
     if (kept >= KEPT_AT_LEAST) return [];

@@ -85,7 +85,7 @@ export const ownWriteBlocks: Check = {
   },
 };
 
-interface Write {
+export interface Write {
   readonly exchange: ToolExchange;
   readonly id: string;
   /** Not only the written fields changed, but one that was not among the arguments: a state. */
@@ -107,7 +107,8 @@ function identifiersOf(value: JsonValue): ReadonlySet<string> {
   return ids;
 }
 
-function stateWrites(trajectory: Trajectory): readonly Write[] {
+/** Calls known by their effect to have changed something: two readings of it differ across them. */
+export function stateWrites(trajectory: Trajectory): readonly Write[] {
   const readings = new Map<string, ReadonlyMap<string, string>>();
   const writes: Write[] = [];
   for (const exchange of trajectory.exchanges) {

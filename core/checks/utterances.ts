@@ -33,7 +33,7 @@ export function readUtterances(trajectory: Trajectory): readonly Utterance[] {
       if (text === null) continue;
       const voice = voiceOf(part, text, executors);
       const speaker = part.speaker ?? (voice === 'agent' ? step.agent : null);
-      utterances.push({ step, voice, speaker, text, reasoning: part.block.type === 'reasoning' });
+      utterances.push({ step, voice, speaker, text, reasoning: isThought(part) });
     }
   }
   cache.set(trajectory, utterances);
@@ -45,6 +45,14 @@ const cache = new WeakMap<Trajectory, readonly Utterance[]>();
 /** What agents say aloud, in order. */
 export function agentSpeech(trajectory: Trajectory): readonly Utterance[] {
   return readUtterances(trajectory).filter((one) => one.voice === 'agent' && !one.reasoning);
+}
+
+/** Reasoning of a model, or a note that an agent of a group chat makes to itself: "Planner (thought)". */
+function isThought(part: Part): boolean {
+  return (
+    part.block.type === 'reasoning' ||
+    /\((?:thought|thinking|internal|reasoning)\)$/i.test(part.speaker ?? '')
+  );
 }
 
 function textOf(part: Part): string | null {

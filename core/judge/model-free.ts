@@ -1,4 +1,5 @@
 import type { CheckFinding, CheckReport } from '../checks/check.ts';
+import { stateWrites } from '../checks/own-write-blocks.ts';
 import { readUtterances } from '../checks/utterances.ts';
 import type { CriticalStep } from '../diagnosis/schema.ts';
 import type { Step, Trajectory } from '../session/trajectory.ts';
@@ -189,26 +190,32 @@ const GUESSES: readonly Rule[] = [
       .slice(0, 1)
       .flatMap((one) => findings.candidate(one, 0.5, 'First data that was assumed.')),
   (findings) =>
-    [...findings.of('unsupported-value'), ...findings.of('blocked')]
+    findings
+      .of('unsupported-value')
       .slice(0, 1)
-      .flatMap((one) => findings.candidate(one, 0.5, 'Likeliest of the uncertain findings.')),
+      .flatMap((one) => findings.candidate(one, 0.5, 'First call with a value that has no source.')),
   firstCommitment,
 ];
 
 /**
- * With no finding at all, the likeliest place is where an agent first commits itself: the first substantial
- * thing an agent says after the task was handed over. Faults are made early and found late.
+ * With no finding at all, the likeliest place is where an agent first commits itself: the first call known to
+ * have changed something; else the first thing an agent says aloud of its own, after the hand-over where an agent
+ * opens the session with one. Faults are made early and found late, and thoughts can still be changed.
  */
 function firstCommitment(findings: Findings): readonly Candidate[] {
-  const speech = readUtterances(findings.trajectory).filter((one) => one.voice === 'agent' && !one.reasoning);
-  const chosen = speech[1] ?? speech[0];
-  if (chosen === undefined) return [];
+  const { trajectory } = findings;
+  const [write] = stateWrites(trajectory);
+  const spoken = readUtterances(trajectory).filter((one) => one.voice !== 'system' && !one.reasoning);
+  const own = spoken.filter((one) => one.voice === 'agent');
+  const opening = own[0] !== undefined && own[0] === spoken[0] ? own[1] : own[0];
+  const step = write === undefined ? (opening ?? own[0])?.step : trajectory.steps[write.exchange.callStep];
+  if (step === undefined) return [];
   return [
     {
-      step: chosen.step,
+      step,
       category: 'inconclusive',
       confidence: 0.5,
-      reason: 'No check found anything; the first contribution after the hand-over is the likeliest place.',
+      reason: 'No check found anything; here an agent first commits itself, which is the likeliest place.',
       finding: null,
     },
   ];
