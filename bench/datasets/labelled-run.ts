@@ -1,0 +1,31 @@
+import type { CriticalCategory } from '../../core/judge/categories.ts';
+import type { Session } from '../../core/session/model.ts';
+
+/** A failure that annotators marked. `position` is 0-based and counts raw messages, as Step.position does. */
+export interface GoldFailure {
+  readonly position: number;
+  /** `null` where the data set labels no categories (Who&When). */
+  readonly category: CriticalCategory | null;
+  readonly agent: string | null;
+}
+
+export interface Gold {
+  /** The root failure. */
+  readonly critical: GoldFailure;
+  /** All marked failures in step order, the root among them. */
+  readonly failures: readonly GoldFailure[];
+}
+
+/** A run with its answer. The answer never goes further than the metrics: predictors get `session` alone. */
+export interface LabelledRun {
+  readonly id: string;
+  readonly group: Group;
+  readonly session: Session;
+  /** `null`: the run is known to be healthy. */
+  readonly gold: Gold | null;
+  /** Texts of labels and answers, for the leak guard. */
+  readonly answers: readonly string[];
+}
+
+export const GROUPS = ['tau', 'magentic', 'hand-crafted', 'algorithm-generated', 'labels'] as const;
+export type Group = (typeof GROUPS)[number];

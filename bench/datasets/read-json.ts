@@ -1,0 +1,25 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
+import type { JsonValue } from '../../core/contracts/json.ts';
+
+/** All files below a folder in lexical order, as paths from it. ConfigurationInvalidError if there is no such folder. */
+export function listFiles(folder: string): string[] {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new ConfigurationInvalidError(
+      `${folder} is not a folder. Give the folder of the data set with --path.`,
+    );
+  }
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+export function readJson(file: string): JsonValue {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new ConfigurationInvalidError(`${file} cannot be read as JSON: ${String(error)}`, { cause: error });
+  }
+}
