@@ -1,7 +1,10 @@
+import { benchAccuracy } from './accuracy.ts';
 import { benchChecks } from './checks.ts';
 
 /** `npm run bench -- <name>`: each benchmark prints its figures and returns an exit code. */
-const BENCHES: ReadonlyMap<string, (args: readonly string[]) => number | Promise<number>> = new Map([
+type Bench = (args: readonly string[]) => number | Promise<number>;
+const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
+  ['accuracy', benchAccuracy],
   ['checks', benchChecks],
 ]);
 
