@@ -83,7 +83,7 @@ async function ask(
     first ??= reply.fault;
     const error = classifyModelFault(reply.fault);
     // Only a refusal of the request as such can be cured by another request.
-    if (!(error instanceof ConfigurationInvalidError)) throw error;
+    if (!(error instanceof ConfigurationInvalidError) || reply.fault.status !== 400) throw error;
     const next = stepDown(now, reply.fault.message, capabilities);
     if (next === null) throw classifyModelFault(first);
     now = next;

@@ -83,8 +83,8 @@ export function writeConverseInput(
     ],
     inferenceConfig: {
       maxTokens: Math.min(request.maxOutputTokens, capabilities.maxOutputTokens),
-      // Votes need to differ; a single answer should not.
-      ...(manner.sampling && request.sample === undefined ? { temperature: 0 } : {}),
+      // Votes need to differ; a single answer and the first vote, which is the same request, should not.
+      ...(manner.sampling && (request.sample ?? 0) === 0 ? { temperature: 0 } : {}),
     },
   };
   if (request.system !== undefined && request.system.trim() !== '') input.system = [{ text: request.system }];

@@ -167,8 +167,13 @@ async function post(settings: OpenAiSettings, body: JsonObject): Promise<{ json:
       cause,
     });
   }
-  if (status >= 200 && status < 300) return { json: parseBody(text) };
-  return { status, ...readRefusal(text) };
+  if (status < 200 || status >= 300) return { status, ...readRefusal(text) };
+  const json = parseBody(text);
+  // Gateways that have begun their answer report the failure of the model behind them under a 200.
+  const hidden = hiddenRefusalSchema.safeParse(json);
+  if (!hidden.success) return { json };
+  const { error } = hidden.data;
+  return { status: typeof error.code === 'number' ? error.code : 502, message: error.message };
 }
 
 function parseBody(text: string): unknown {
@@ -195,6 +200,11 @@ const refusalSchema = z.union([
   z.object({ message: z.string() }),
   z.object({ detail: z.string() }),
 ]);
+
+const hiddenRefusalSchema = z.object({
+  error: z.object({ message: z.string(), code: z.union([z.string(), z.number()]).nullish() }),
+  choices: z.undefined().optional(),
+});
 
 function readRefusal(text: string): { name?: string | undefined; message: string } {
   let json: unknown;

@@ -144,6 +144,24 @@ const ROWS: readonly Row[] = [
   },
 ];
 
+const OPENAI = {
+  tokenFactor: 1,
+  // Its reasoning models refuse it, and the name does not always tell which they are.
+  sampling: false,
+  forcedTools: false,
+  nativeSchema: true,
+  batch: false,
+  cacheMinimumTokens: null,
+  prices: [],
+} as const;
+
+/** OpenAI's own models, for windows only. */
+const OPENAI_ROWS: readonly Row[] = [
+  { ...OPENAI, family: 'gpt-5', match: /^gpt-5/, contextTokens: 272_000, maxOutputTokens: 128_000 },
+  { ...OPENAI, family: 'gpt-4.1', match: /^gpt-4\.1/, contextTokens: 1_000_000, maxOutputTokens: 32_000 },
+  { ...OPENAI, family: 'gpt-4o', match: /^gpt-4o/, contextTokens: 128_000, maxOutputTokens: 16_000 },
+];
+
 /** For a model id that no row knows. */
 export const UNKNOWN_MODEL: ModelCapabilities = {
   family: 'unknown',
@@ -170,7 +188,7 @@ export const UNNAMED_MODEL: ModelCapabilities = {
 /** Row of a model id, profile id or ARN; `UNKNOWN_MODEL` if there is none. */
 export function findCapabilities(modelId: string): ModelCapabilities {
   const id = modelId.toLowerCase();
-  return ROWS.find((row) => row.match.test(id)) ?? UNKNOWN_MODEL;
+  return [...ROWS, ...OPENAI_ROWS].find((row) => row.match.test(id)) ?? UNKNOWN_MODEL;
 }
 
 /** What is known of a spec without any call: used for estimates and chunk plans. ConfigurationInvalidError for a bad spec. */

@@ -36,7 +36,7 @@ const ACCESS_NAMES =
 
 /** A 400 whose wording tells of the model id or the account, not of the request. */
 const ACCESS_WORDING =
-  /model identifier is invalid|on-demand throughput|don['’]t have access|not authorized|access denied|security token|model .{0,80}(?:does not exist|not found)|api key/i;
+  /model identifier is invalid|on-demand throughput|region is missing|don['’]t have access|not authorized|access denied|security token|model .{0,80}(?:does not exist|not found)|api key/i;
 
 const BROKEN_NAMES =
   /Timeout|Abort|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|UND_ERR|ERR_HTTP2|ServiceUnavailable|InternalServer|ModelError|ModelNotReady|ModelStreamError/i;

@@ -33,7 +33,7 @@ export function readAnswer<T>(text: string, schema: z.ZodType<T>): ReadResult<T>
   if (whole !== undefined) return check(unwrapText(whole), schema);
 
   const spans = findJsonSpans(body);
-  const lastOpen = Math.max(-1, ...spans.filter((span) => span.open).map((span) => span.start));
+  const lastOpen = spans.reduce((last, span) => (span.open ? Math.max(last, span.start) : last), -1);
   const values = spans
     .filter((span) => !span.open)
     .map((span) => ({ start: span.start, json: parseJson(span.text) ?? mendJson(span.text) }))

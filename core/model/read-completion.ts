@@ -21,7 +21,7 @@ const converseSchema = z.object({
   output: z.object({
     message: z.object({
       content: z.array(
-        z.looseObject({ text: z.string().optional(), toolUse: z.object({ input: z.json() }).optional() }),
+        z.looseObject({ text: z.string().optional(), toolUse: z.object({ input: z.unknown() }).optional() }),
       ),
     }),
   }),
@@ -39,7 +39,7 @@ const converseSchema = z.object({
 /** Anthropic Messages. */
 const anthropicSchema = z.object({
   content: z.array(
-    z.looseObject({ type: z.string(), text: z.string().optional(), input: z.json().optional() }),
+    z.looseObject({ type: z.string(), text: z.string().optional(), input: z.unknown().optional() }),
   ),
   stop_reason: z.string().nullish(),
   model: z.string().nullish(),

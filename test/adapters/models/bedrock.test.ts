@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createModel } from '../../../adapters/models/create-model.ts';
 import { ErrorName } from '../../../core/contracts/error-names.ts';
 import type { Model } from '../../../core/model/port.ts';
@@ -84,6 +84,19 @@ describe('an answer', () => {
     expect(points).toEqual([0, 1]);
     expect(bodies()[1]).toMatchObject({
       messages: [{ content: [{}, { cachePoint: { type: 'default' } }, {}, {}] }],
+    });
+  });
+});
+
+describe('a client that is not set up', () => {
+  it('without a region is told so, and does not try other manners', async () => {
+    vi.stubEnv('AWS_REGION', undefined);
+    vi.stubEnv('AWS_CONFIG_FILE', '/nowhere');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const model = await createModel(`bedrock:${SONNET_46}`, {});
+    await expect(model.ask(sampleRequest())).rejects.toMatchObject({
+      name: ErrorName.ModelAccess,
+      message: expect.stringContaining('Region is missing'),
     });
   });
 });

@@ -169,6 +169,16 @@ describe('a failed call has a named error', () => {
     ['404', chatError(404, 'The model `qwen3` does not exist', 'model_not_found'), ErrorName.ModelAccess],
     ['500', { status: 500, json: 'Internal Server Error' }, ErrorName.ModelUnavailable],
     ['503', chatError(503, 'The engine is overloaded'), ErrorName.ModelUnavailable],
+    [
+      '200 with a 429 inside',
+      { json: { error: { code: 429, message: 'Provider returned error' } } },
+      ErrorName.ModelThrottled,
+    ],
+    [
+      '200 with an error inside',
+      { json: { error: { message: 'Upstream broke' } } },
+      ErrorName.ModelUnavailable,
+    ],
     ['a dropped connection', 'drop', ErrorName.ModelUnavailable],
   ] as const)('%s', async (_, reply, name) => {
     const model = await serve([reply]);

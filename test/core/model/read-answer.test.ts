@@ -106,7 +106,7 @@ describe('laws', () => {
         },
       ),
     );
-    for (const unit of ['[', '{"a":', '"', "'", '```\n', '\\', "{'a':"]) {
+    for (const unit of ['[', '{"a":', '"', "'", '```\n', '\\', "{'a':", '[]', '{} ']) {
       expect(readAnswer(unit.repeat(100_000), schema).ok).toBe(false);
     }
     expect(readAnswer(`${'['.repeat(50_000)}'${']'.repeat(50_000)}`, schema).ok).toBe(false);
