@@ -1,0 +1,99 @@
+import type { CheckReport } from '../checks/check.ts';
+import type { Failure } from '../diagnosis/schema.ts';
+
+type Row = {
+  readonly category: string;
+  readonly confidence: number;
+  readonly evidence: string;
+  readonly source: Failure['source'][number];
+};
+
+const rowsOf = (failure: Failure): Row[] =>
+  failure.category.flatMap((category, i) => {
+    const confidence = failure.confidence[i];
+    const evidence = failure.evidence[i];
+    const source = failure.source[i];
+    return confidence === undefined || evidence === undefined || source === undefined
+      ? []
+      : [{ category, confidence, evidence, source }];
+  });
+
+/** A total order, so that the result depends on the findings alone: surest first, then by fixed text order. */
+function compareRows(a: Row, b: Row): number {
+  return (
+    b.confidence - a.confidence ||
+    compareText(a.source.kind, b.source.kind) ||
+    compareText(a.evidence, b.evidence) ||
+    compareText(a.source.ref, b.source.ref)
+  );
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/**
+ * One failure a span; for each of its categories the surest finding with its evidence. The result does not depend
+ * on the order of the input, and merging it again changes nothing. Spans come in the order given, or by id.
+ */
+export function mergeFailures(failures: readonly Failure[], spanOrder: readonly string[] = []): Failure[] {
+  const bySpan = new Map<string, Map<string, Row>>();
+  for (const failure of failures) {
+    const rows = bySpan.get(failure.span_id) ?? new Map<string, Row>();
+    bySpan.set(failure.span_id, rows);
+    for (const row of rowsOf(failure)) {
+      const held = rows.get(row.category);
+      if (held === undefined || compareRows(row, held) < 0) rows.set(row.category, row);
+    }
+  }
+  const place = new Map(spanOrder.map((id, i) => [id, i]));
+  return [...bySpan]
+    .filter(([, rows]) => rows.size > 0)
+    .sort(
+      ([a], [b]) =>
+        (place.get(a) ?? Number.MAX_SAFE_INTEGER) - (place.get(b) ?? Number.MAX_SAFE_INTEGER) ||
+        compareText(a, b),
+    )
+    .map(([spanId, rows]) =>
+      toFailure(
+        spanId,
+        [...rows.values()].sort((a, b) => b.confidence - a.confidence || compareText(a.category, b.category)),
+      ),
+    );
+}
+
+/** Drops findings below the threshold, category by category; a span left with none goes. */
+export function aboveThreshold(failures: readonly Failure[], threshold: number): Failure[] {
+  return failures.flatMap((failure) => {
+    const rows = rowsOf(failure).filter((row) => row.confidence >= threshold);
+    return rows.length === 0 ? [] : [toFailure(failure.span_id, rows)];
+  });
+}
+
+function toFailure(spanId: string, rows: readonly Row[]): Failure {
+  return {
+    span_id: spanId,
+    category: rows.map((row) => row.category),
+    confidence: rows.map((row) => row.confidence),
+    evidence: rows.map((row) => row.evidence),
+    source: rows.map((row) => row.source),
+  };
+}
+
+/**
+ * What the checks found that may stand in the diagnosis by itself: precise findings from which the session did not
+ * recover. The rest stays in the check reports and informs the judge.
+ */
+export function failuresFromChecks(reports: readonly CheckReport[]): Failure[] {
+  return reports.flatMap((report) =>
+    report.findings
+      .filter((finding) => finding.weight === 'failure' && finding.recovered !== true)
+      .map((finding) => ({
+        span_id: finding.spanId,
+        category: [finding.category],
+        confidence: [finding.confidence],
+        evidence: [
+          [finding.summary, ...finding.evidence.slice(0, 1).map(({ quote }) => `"${quote}"`)].join(' — '),
+        ],
+        source: [{ kind: 'check' as const, ref: finding.checkId }],
+      })),
+  );
+}

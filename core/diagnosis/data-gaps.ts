@@ -1,0 +1,55 @@
+import { type Session, type Span, type SpanFlag, sessionSpans } from '../session/model.ts';
+import type { Coverage } from './schema.ts';
+
+/** What a flag of the telemetry keeps us from seeing; flags that only describe odd times or trees are none. */
+const UNSEEN: Partial<Readonly<Record<SpanFlag, string>>> = {
+  'content-absent': 'content-absent: the producer does not record prompts and results (see `rootspan doctor`)',
+  'content-redacted': 'content-redacted: the producer removed it',
+  'content-truncated': 'content-truncated: the producer cut it',
+  'content-not-arrived': 'content-not-arrived: the log records of these spans are missing so far',
+  'content-lost': 'content-lost: it came in a form that cannot be read back',
+  'in-progress': 'in-progress: these spans had not ended when the session was closed',
+};
+
+/** Spans that carry content by their nature; for others an absent content means nothing. */
+const speaks = (span: Span): boolean => span.kind === 'inference' || span.kind === 'execute_tool';
+
+/** What the input itself does not show: parts that could not be read, and spans without (all of) their content. */
+export function dataGaps(session: Session): Coverage['gaps'] {
+  const byReason = new Map<string, string[]>();
+  for (const span of sessionSpans(session).filter(speaks)) {
+    for (const flag of span.flags) {
+      const reason = UNSEEN[flag];
+      if (reason !== undefined) byReason.set(reason, [...(byReason.get(reason) ?? []), span.spanId]);
+    }
+  }
+  return [
+    ...[...byReason].map(([reason, spanIds]) => ({ what: 'content of spans', reason, spanIds })),
+    ...session.unread.map(({ where, reason, count }) => ({
+      what: `${count} unread part${count === 1 ? '' : 's'} of the input at ${where}`,
+      reason,
+      spanIds: [],
+    })),
+  ];
+}
+
+/** True when there is nothing to read in any span that should speak: then no model needs to be asked. */
+export function hasNoContent(session: Session): boolean {
+  return sessionSpans(session).every((span) => {
+    switch (span.kind) {
+      case 'inference':
+        return span.input.length === 0 && span.output.length === 0;
+      case 'execute_tool':
+        return span.toolResult === null && isEmpty(span.toolCall.arguments);
+      case 'invoke_agent':
+        return span.userPrompt === null && span.agentResponse === null;
+      case 'message':
+        return span.message.content.length === 0;
+      case 'other':
+        return true;
+    }
+  });
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);

@@ -1,0 +1,21 @@
+import { ModelPendingError } from '../contracts/errors.ts';
+
+/**
+ * Waits for all of them, so that a batch model has written down every request before the run stops. Rejects with
+ * the first error that is not "pending"; when all errors are pending, with one ModelPendingError that names every
+ * open request.
+ */
+export async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]> {
+  const settled = await Promise.allSettled(promises);
+  const errors: unknown[] = settled.flatMap((result) =>
+    result.status === 'rejected' ? [result.reason] : [],
+  );
+  const serious = errors.find((error) => !(error instanceof ModelPendingError));
+  if (serious !== undefined) throw serious;
+  const open = errors.flatMap((error) => (error instanceof ModelPendingError ? error.requestHashes : []));
+  if (errors.length > 0) {
+    const hashes = [...new Set(open)];
+    throw new ModelPendingError(`${hashes.length} requests wait for their answers`, hashes);
+  }
+  return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+}

@@ -1,0 +1,65 @@
+import type { CheckFinding, CheckReport } from '../checks/check.ts';
+import { idsToAliases } from '../detection/quote.ts';
+import type { Failure, ValidationEntry } from '../diagnosis/schema.ts';
+
+/** More than these are named by number only: the judge needs the strongest pointers, not all of them. */
+const MOST_FINDINGS = 15;
+const MOST_VIOLATIONS = 25;
+
+type AliasOf = ReadonlyMap<string, string>;
+const name = (spanId: string, aliasOf: AliasOf): string => `[${aliasOf.get(spanId) ?? spanId}]`;
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+/** The failures as a prompt lists them: one line a span and category, in order. */
+export function writeFailures(failures: readonly Failure[], aliasOf: AliasOf): string {
+  if (failures.length === 0) return '(none was found)';
+  return failures
+    .flatMap((failure) =>
+      failure.category.map(
+        (category, i) =>
+          `${name(failure.span_id, aliasOf)} ${category} (${failure.confidence[i]}): ${idsToAliases(failure.evidence[i] ?? '', aliasOf)}`,
+      ),
+    )
+    .join('\n');
+}
+
+/** Check findings and constraint violations for the judge, strongest first; empty when there are none. */
+export function writeEvidence(
+  checks: readonly CheckReport[],
+  log: readonly ValidationEntry[],
+  aliasOf: AliasOf,
+): string {
+  const strength = (finding: CheckFinding): number =>
+    (finding.recovered === true ? 0 : 2) + (finding.weight === 'failure' ? 1 : 0) + finding.confidence;
+  const findings = checks.flatMap((report) => report.findings).toSorted((a, b) => strength(b) - strength(a));
+  const rank = { high: 0, medium: 1, low: 2 };
+  const violations = log
+    .filter(({ verdict }) => verdict === 'violated')
+    .toSorted(
+      (a, b) =>
+        rank[a.severity] - rank[b.severity] || (a.healthyFiringRate ?? 0.5) - (b.healthyFiringRate ?? 0.5),
+    );
+  return [
+    ...findings.slice(0, MOST_FINDINGS).map((finding) => findingLine(finding, aliasOf)),
+    ...rest(findings.length - MOST_FINDINGS, 'weaker check findings'),
+    ...violations.slice(0, MOST_VIOLATIONS).map((entry) => violationLine(entry, aliasOf)),
+    ...rest(violations.length - MOST_VIOLATIONS, 'weaker violations'),
+  ].join('\n');
+}
+
+const rest = (count: number, what: string): string[] => (count > 0 ? [`(and ${count} ${what})`] : []);
+
+function findingLine(finding: CheckFinding, aliasOf: AliasOf): string {
+  const recovered =
+    finding.recovered === null ? '' : finding.recovered ? ', recovered later' : ', not recovered';
+  const quote = finding.evidence[0]?.quote ?? '';
+  return `${name(finding.spanId, aliasOf)} check ${finding.checkId} (${finding.confidence}${recovered}): ${idsToAliases(finding.summary, aliasOf)}${quote === '' ? '' : ` — "${quote}"`}`;
+}
+
+function violationLine(entry: ValidationEntry, aliasOf: AliasOf): string {
+  const rate =
+    entry.healthyFiringRate === null
+      ? ''
+      : `, also fires on ${percent(entry.healthyFiringRate)} of healthy runs`;
+  return `${name(entry.spanId, aliasOf)} constraint ${entry.constraint} violated (${entry.severity}${rate}): ${idsToAliases(entry.reason, aliasOf)}`;
+}
