@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { Chunk } from '../chunking/plan.ts';
+import type { Chunk, ChunkPlan } from '../chunking/plan.ts';
+import { splitChunk } from '../chunking/split-chunk.ts';
 import { ContextOverflowError, ModelOutputInvalidError } from '../contracts/errors.ts';
 import type { JsonValue } from '../contracts/json.ts';
 import type { CallRecord, ChunkResult } from '../contracts/stages.ts';
@@ -9,12 +10,13 @@ import { askForJson } from '../model/ask-for-json.ts';
 import type { Model } from '../model/port.ts';
 import { settleAll } from '../model/settle-all.ts';
 import type { Trajectory } from '../session/trajectory.ts';
+import type { TokenCounter } from '../tokens/counter.ts';
 import { DETECTION_ANSWER } from './answer.ts';
 import { mergeFailures } from './merge.ts';
 import { DETECTION_PROMPT_VERSION, detectionInstructions, detectionPrompt } from './prompt-v1.ts';
 import { makeQuoteCheck } from './quote.ts';
 import { findingsOf, type Salvaged, salvageFindings } from './salvage.ts';
-import { showChunk, splitInTwo } from './show.ts';
+import { showChunk } from './show.ts';
 import { TAXONOMY } from './taxonomy.ts';
 
 /** Any JSON in which a list of findings can be found; what is in the list is looked at item by item. */
@@ -42,12 +44,14 @@ const answerTokens = (spans: number, most: number): number =>
  */
 export async function detectInChunk(
   trajectory: Trajectory,
+  plan: ChunkPlan,
   chunk: Chunk,
   options: DiagnosisOptions,
   model: Model,
+  counter: TokenCounter,
 ): Promise<ChunkResult> {
   const instructions = detectionInstructions(options.taxonomy ?? TAXONOMY, options.guidelines);
-  const looked = await look(trajectory, chunk, options, model, instructions);
+  const looked = await look(trajectory, plan, chunk, options, model, counter, instructions);
   const unseen = looked.filter(({ salvaged }) => salvaged === null);
   const seen = looked.filter(({ salvaged }) => salvaged !== null);
   const has = (list: readonly Looked[], spanId: string, fresh: boolean): boolean =>
@@ -84,12 +88,14 @@ export async function detectInChunk(
 
 async function look(
   trajectory: Trajectory,
+  plan: ChunkPlan,
   chunk: Chunk,
   options: DiagnosisOptions,
   model: Model,
+  counter: TokenCounter,
   instructions: string,
 ): Promise<readonly Looked[]> {
-  const shown = showChunk(trajectory, chunk);
+  const shown = showChunk(trajectory, plan, chunk);
   try {
     const { value, answers, calls } = await askForJson(
       model,
@@ -116,13 +122,13 @@ async function look(
       return [{ chunk, salvaged: null, reason: `model-output-invalid: ${message}`, calls }];
     }
     if (!(error instanceof ContextOverflowError)) throw error;
-    const pieces = splitInTwo(trajectory, chunk);
+    const pieces = splitChunk(trajectory, plan, chunk, counter);
     if (pieces === null) {
       const reason = 'context-overflow: even the smallest part of the span does not fit the model';
       return [{ chunk, salvaged: null, reason, calls: [] }];
     }
     const looked = await settleAll(
-      pieces.map((piece) => look(trajectory, piece, options, model, instructions)),
+      pieces.map((piece) => look(trajectory, plan, piece, options, model, counter, instructions)),
     );
     return looked.flat();
   }

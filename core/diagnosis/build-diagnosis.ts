@@ -4,7 +4,7 @@ import { ROOTSPAN_VERSION } from '../contracts/version.ts';
 import { TAXONOMY_VERSION } from '../detection/taxonomy.ts';
 import { addUsage, NO_USAGE, type Usage } from '../model/port.ts';
 import type { Explanation } from '../root-cause/explain-failures.ts';
-import { sessionSpans } from '../session/model.ts';
+import { type Block, sessionSpans } from '../session/model.ts';
 import type { Step, Trajectory } from '../session/trajectory.ts';
 import { fingerprintsOf } from './fingerprint.ts';
 import { CONFIDENCE } from './options.ts';
@@ -189,20 +189,21 @@ function spansNamed(
 }
 
 function excerptOf(step: Step): string {
-  const texts = step.parts.map(({ block }) => {
-    switch (block.type) {
-      case 'text':
-      case 'reasoning':
-        return block.text;
-      case 'tool_use':
-        return `${block.name}(${block.argumentsRaw ?? JSON.stringify(block.arguments)})`;
-      case 'tool_result':
-        return block.content;
-      case 'media':
-        return `[${block.mediaType}, ${block.byteLength} bytes]`;
-    }
-  });
-  return [...texts, ...step.span.errors.map(({ message }) => message)]
+  return [...step.parts.map(({ block }) => textOf(block)), ...step.span.errors.map(({ message }) => message)]
     .join('\n')
     .trim();
+}
+
+function textOf(block: Block): string {
+  switch (block.type) {
+    case 'text':
+    case 'reasoning':
+      return block.text;
+    case 'tool_use':
+      return `${block.name}(${block.argumentsRaw ?? JSON.stringify(block.arguments)})`;
+    case 'tool_result':
+      return block.content;
+    case 'media':
+      return `[${block.mediaType}, ${block.byteLength} bytes]`;
+  }
 }

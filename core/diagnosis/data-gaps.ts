@@ -3,7 +3,8 @@ import type { Coverage } from './schema.ts';
 
 /** What a flag of the telemetry keeps us from seeing; flags that only describe odd times or trees are none. */
 const UNSEEN: Partial<Readonly<Record<SpanFlag, string>>> = {
-  'content-absent': 'content-absent: the producer does not record prompts and results (see `rootspan doctor`)',
+  'content-absent':
+    'content-absent: the producer does not record prompts and results (see `rootspan doctor`)',
   'content-redacted': 'content-redacted: the producer removed it',
   'content-truncated': 'content-truncated: the producer cut it',
   'content-not-arrived': 'content-not-arrived: the log records of these spans are missing so far',
@@ -35,20 +36,22 @@ export function dataGaps(session: Session): Coverage['gaps'] {
 
 /** True when there is nothing to read in any span that should speak: then no model needs to be asked. */
 export function hasNoContent(session: Session): boolean {
-  return sessionSpans(session).every((span) => {
-    switch (span.kind) {
-      case 'inference':
-        return span.input.length === 0 && span.output.length === 0;
-      case 'execute_tool':
-        return span.toolResult === null && isEmpty(span.toolCall.arguments);
-      case 'invoke_agent':
-        return span.userPrompt === null && span.agentResponse === null;
-      case 'message':
-        return span.message.content.length === 0;
-      case 'other':
-        return true;
-    }
-  });
+  return sessionSpans(session).every(isSilent);
+}
+
+function isSilent(span: Span): boolean {
+  switch (span.kind) {
+    case 'inference':
+      return span.input.length === 0 && span.output.length === 0;
+    case 'execute_tool':
+      return span.toolResult === null && isEmpty(span.toolCall.arguments);
+    case 'invoke_agent':
+      return span.userPrompt === null && span.agentResponse === null;
+    case 'message':
+      return span.message.content.length === 0;
+    case 'other':
+      return true;
+  }
 }
 
 const isEmpty = (value: unknown): boolean =>

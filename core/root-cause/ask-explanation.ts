@@ -87,7 +87,7 @@ export function promptOver(
   failures: readonly Failure[],
   excerptNote: string | null,
 ): { readonly user: readonly PromptText[]; readonly shown: Shown } {
-  const shown = showChunk(input.trajectory, chunk);
+  const shown = showChunk(input.trajectory, input.plan, chunk);
   const aliasOf = new Map([...shown.aliases].map(([alias, id]) => [id, alias]));
   return {
     shown,

@@ -17,7 +17,7 @@ export interface Combined {
 }
 
 /** Characters of each span in the outline, tried from most to least. */
-const EXCERPTS = [240, 80, 0] as const;
+const EXCERPTS = [240, 100, 40] as const;
 
 /**
  * Makes one answer of those for several windows by a further call. When that call fails, the answers are joined by
@@ -39,8 +39,7 @@ export async function combineWindows(
   for (const characters of EXCERPTS) {
     const text = outline(input.trajectory, characters);
     const user = combinePrompt({ ...handed, outline: text });
-    const tokens =
-      user.reduce((sum, part) => sum + input.counter.count(part.text), 0) * input.model.limits.tokenFactor;
+    const tokens = user.reduce((sum, part) => sum + input.counter.count(part.text), 0);
     if (tokens > limitTokens) continue;
     // Quotes come from the windows' own texts, which the readers saw.
     const shown = { text: windows.map((window) => window.shown.text).join('\n'), aliases };

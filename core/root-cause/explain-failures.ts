@@ -1,8 +1,9 @@
 import type { CheckReport } from '../checks/check.ts';
 import type { Chunk, ChunkPlan } from '../chunking/plan.ts';
+import { splitChunk } from '../chunking/split-chunk.ts';
 import type { CallRecord } from '../contracts/stages.ts';
 import { makeQuoteCheck } from '../detection/quote.ts';
-import { chunkOf, splitInTwo } from '../detection/show.ts';
+import { chunkOf } from '../detection/show.ts';
 import { TAXONOMY } from '../detection/taxonomy.ts';
 import type { DiagnosisOptions } from '../diagnosis/options.ts';
 import type {
@@ -99,12 +100,12 @@ async function tryTier(
   return askExplanation(input, user, shown, input.failures.length, 'root-cause');
 }
 
-/** The pre-flight limit, in the model's own tokens. */
+/** The pre-flight limit, in our tokens: the plan's settings allow for the model's own tokenizer. */
 const limitOf = ({ plan }: ExplainInput): number =>
   plan.settings.contextTokens * plan.settings.preflightShare;
 
-const promptTokens = ({ counter, model }: ExplainInput, user: readonly PromptText[]): number =>
-  user.reduce((sum, { text }) => sum + counter.count(text), 0) * model.limits.tokenFactor;
+const promptTokens = ({ counter }: ExplainInput, user: readonly PromptText[]): number =>
+  user.reduce((sum, { text }) => sum + counter.count(text), 0);
 
 async function explainInWindows(
   input: ExplainInput,
@@ -145,7 +146,7 @@ async function askWindow(input: ExplainInput, chunk: Chunk): Promise<readonly As
       ? { ok: false, overflow: true, reason: 'context-overflow: the window is over the limit', calls: [] }
       : await askExplanation(input, user, shown, failures.length, 'root-cause');
   if (answer.ok || !answer.overflow) return [answer];
-  const halves = splitInTwo(input.trajectory, chunk);
+  const halves = splitChunk(input.trajectory, input.plan, chunk, input.counter);
   if (halves === null) return [answer];
   return (await settleAll(halves.map((half) => askWindow(input, half)))).flat();
 }

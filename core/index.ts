@@ -1,0 +1,26 @@
+/** The library: what `import … from 'rootspan'` gives. Pure: a model, a clock and sessions come from the caller. */
+
+export { ErrorName } from './contracts/error-names.ts';
+export * from './contracts/errors.ts';
+export type { CategoryDefinition } from './detection/taxonomy.ts';
+export { TAXONOMY, TAXONOMY_VERSION } from './detection/taxonomy.ts';
+export type { ConfidenceWord, DiagnosisOptions } from './diagnosis/options.ts';
+export { DEFAULT_OPTIONS } from './diagnosis/options.ts';
+export type {
+  Coverage,
+  CriticalStep,
+  Diagnosis,
+  Failure,
+  Outcome,
+  RootCause,
+} from './diagnosis/schema.ts';
+export { diagnosisSchema } from './diagnosis/schema.ts';
+export type { StrandsExport, StrandsFailureOutput } from './diagnosis/strands.ts';
+export { toStrandsJson } from './diagnosis/strands.ts';
+export type { Verdict } from './diagnosis/verdict.ts';
+export { ExitCode, verdict } from './diagnosis/verdict.ts';
+export type { Detection, LibraryOptions, RootCauseAnalysis } from './library.ts';
+export { analyzeRootCause, detectFailures, diagnoseSession } from './library.ts';
+export type { Model, ModelAnswer, ModelLimits, ModelRequest, Usage } from './model/port.ts';
+export type { Session, Span } from './session/model.ts';
+export { sessionSchema } from './session/model.ts';

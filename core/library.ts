@@ -1,0 +1,157 @@
+import { SessionInvalidError } from './contracts/errors.ts';
+import type { CallRecord } from './contracts/stages.ts';
+import { DEFAULT_OPTIONS, type DiagnosisOptions } from './diagnosis/options.ts';
+import { decideOutcome } from './diagnosis/outcome.ts';
+import type {
+  Coverage,
+  CriticalStep,
+  Diagnosis,
+  Failure,
+  Outcome,
+  Quarantined,
+  RootCause,
+} from './diagnosis/schema.ts';
+import type { StrandsFailureOutput } from './diagnosis/strands.ts';
+import type { Model } from './model/port.ts';
+import { detectAll, diagnose, explain, mergeChunks, type Progress, prepare } from './pipeline.ts';
+import { type Session, sessionSpans } from './session/model.ts';
+import { makeTokenCounter } from './tokens/make-token-counter.ts';
+
+/**
+ * Everything has a default but the model: an object with `spec`, `limits` and `ask` (core/model/port.ts), one of
+ * ours or your own. `taxonomy` replaces the built-in one, `guidelines` are added to the detection prompt.
+ */
+export interface LibraryOptions extends Partial<DiagnosisOptions> {
+  readonly model: Model;
+  /** Chunks analysed at once. Default 4. */
+  readonly concurrency?: number;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+/** What detection alone says. An empty `failures` means "nothing found" only together with `outcome`. */
+export interface Detection {
+  readonly session_id: string;
+  readonly failures: readonly Failure[];
+  readonly outcome: Outcome;
+  readonly outcomeReason: string | null;
+  readonly coverage: Coverage;
+  readonly quarantined: readonly Quarantined[];
+  readonly calls: readonly CallRecord[];
+}
+
+export interface RootCauseAnalysis {
+  /** One for each failure, in session order. */
+  readonly rootCauses: readonly RootCause[];
+  readonly criticalStep: CriticalStep | null;
+  readonly completionStatus: Diagnosis['completionStatus'];
+  readonly recommendations: Diagnosis['recommendations'];
+  /** What could not be explained, and why. */
+  readonly gaps: Coverage['gaps'];
+  readonly quarantined: readonly Quarantined[];
+  readonly calls: readonly CallRecord[];
+}
+
+/**
+ * Which spans failed, and how. Errors as in `diagnoseSession`.
+ */
+export async function detectFailures(session: Session, given: LibraryOptions): Promise<Detection> {
+  const { deps, options } = setUp(given);
+  const prepared = prepareFor(session, deps, options);
+  const results = await detectAll(prepared, deps);
+  const { failures, coverage, quarantined, calls } = mergeChunks(prepared, results);
+  return {
+    session_id: session.sessionId,
+    failures,
+    coverage,
+    quarantined,
+    calls,
+    ...decideOutcome({ failures, coverage, notAnalysed: prepared.notAnalysed, unexplained: null }),
+  };
+}
+
+/**
+ * Why the given failures happened, and which step lost the run. Takes our failures or those of the Strands
+ * detectors. SessionInvalidError when a failure names a span that the session does not have.
+ */
+export async function analyzeRootCause(
+  session: Session,
+  failures: StrandsFailureOutput['failures'] | readonly Failure[],
+  given: LibraryOptions,
+): Promise<RootCauseAnalysis> {
+  const { deps, options } = setUp(given);
+  const prepared = prepareFor(session, deps, options);
+  const known = new Set(sessionSpans(session).map(({ spanId }) => spanId));
+  const unknown = failures.filter(({ span_id }) => !known.has(span_id)).map(({ span_id }) => span_id);
+  if (unknown.length > 0) {
+    throw new SessionInvalidError(
+      `failures name spans that session ${session.sessionId} does not have: ${unknown.slice(0, 5).join(', ')}; ` +
+        'expected the failures of this session',
+    );
+  }
+  const own = failures.map(
+    (failure): Failure => ({
+      span_id: failure.span_id,
+      category: [...failure.category],
+      confidence: [...failure.confidence],
+      evidence: [...failure.evidence],
+      source:
+        'source' in failure
+          ? [...failure.source]
+          : failure.category.map(() => ({ kind: 'user' as const, ref: 'caller' })),
+    }),
+  );
+  const counted = mergeChunks({ ...prepared, checks: [] }, []).coverage;
+  const diagnosis = await explain(
+    prepared,
+    { failures: own, quarantined: [], coverage: { ...counted, gaps: [] }, calls: [] },
+    [],
+    deps.model,
+    { counter: deps.counter, nowIso: EPOCH },
+  );
+  return {
+    rootCauses: diagnosis.rootCauses,
+    criticalStep: diagnosis.criticalStep,
+    completionStatus: diagnosis.completionStatus,
+    recommendations: diagnosis.recommendations,
+    gaps: diagnosis.coverage.gaps,
+    quarantined: diagnosis.quarantined,
+    calls: diagnosis.provenance.calls,
+  };
+}
+
+/**
+ * The whole diagnosis of one session. `now` becomes `createdAt`: core has no clock.
+ *
+ * Rejects with ModelPendingError (a batch model has not answered yet), ModelAccessError and
+ * ConfigurationInvalidError (somebody must mend something), SessionInvalidError. Every other trouble is in the result.
+ */
+export async function diagnoseSession(
+  session: Session,
+  given: LibraryOptions & { readonly now: Date },
+): Promise<Diagnosis> {
+  const { now, ...rest } = given;
+  const { deps, options } = setUp(rest);
+  return diagnose(session, options, { ...deps, clock: { now: () => now.getTime() } });
+}
+
+const EPOCH = new Date(0).toISOString();
+
+function setUp({ model, concurrency, onProgress, ...own }: LibraryOptions) {
+  return {
+    deps: {
+      model,
+      counter: makeTokenCounter(),
+      ...(concurrency === undefined ? {} : { concurrency }),
+      ...(onProgress === undefined ? {} : { onProgress }),
+    },
+    options: { ...DEFAULT_OPTIONS, ...own } satisfies DiagnosisOptions,
+  };
+}
+
+function prepareFor(session: Session, deps: ReturnType<typeof setUp>['deps'], options: DiagnosisOptions) {
+  return prepare(session, options, {
+    counter: deps.counter,
+    limits: deps.model.limits,
+    modelSpec: deps.model.spec,
+  });
+}

@@ -1,0 +1,77 @@
+import type { Explain, Merged, Prepared } from '../contracts/stages.ts';
+import { buildDiagnosis } from '../diagnosis/build-diagnosis.ts';
+import type { Diagnosis, ValidationEntry } from '../diagnosis/schema.ts';
+import { explainByRule } from '../root-cause/explain-by-rule.ts';
+import { type Explanation, explainFailures } from '../root-cause/explain-failures.ts';
+import { toTrajectory } from '../session/to-trajectory.ts';
+import type { Trajectory } from '../session/trajectory.ts';
+
+/**
+ * Judges, explains, and builds the diagnosis: also when nothing was found or nothing could be looked at. Asks the
+ * model only when there is something to explain: failures, violated constraints, or a session known to have failed.
+ * Throws what `analyzeChunk` throws; an answer that stays unusable is in the diagnosis instead.
+ */
+export const explain: Explain = async (prepared, merged, validationLog, model, deps) => {
+  const trajectory = toTrajectory(prepared.session);
+  if (prepared.notAnalysed !== null) {
+    const explanation = explainByRule(prepared, trajectory, merged, prepared.notAnalysed);
+    return build(prepared, trajectory, merged, explanation, null, validationLog, deps.nowIso);
+  }
+  const toExplain =
+    merged.failures.length > 0 ||
+    prepared.options.assumeFailed ||
+    validationLog.some(({ verdict }) => verdict === 'violated');
+  if (!toExplain) {
+    return build(prepared, trajectory, merged, NOTHING_TO_EXPLAIN, null, validationLog, deps.nowIso);
+  }
+  const explained = await explainFailures({
+    trajectory,
+    plan: prepared.plan,
+    failures: merged.failures,
+    checks: prepared.checks,
+    validationLog,
+    options: prepared.options,
+    model,
+    counter: deps.counter,
+  });
+  if ('reason' in explained) {
+    const explanation = explainByRule(prepared, trajectory, merged, explained.reason, explained.calls);
+    return build(prepared, trajectory, merged, explanation, explained.reason, validationLog, deps.nowIso);
+  }
+  return build(prepared, trajectory, merged, explained, null, validationLog, deps.nowIso);
+};
+
+const NOTHING_TO_EXPLAIN: Explanation = {
+  failures: [],
+  rootCauses: [],
+  critical: null,
+  completion: 'UNKNOWN',
+  quarantined: [],
+  gaps: [],
+  calls: [],
+};
+
+/** The diagnosis when the model could not be asked to explain (throttled to the end, budget): by rule, and PARTIAL. */
+export function explainUnavailable(
+  prepared: Prepared,
+  merged: Merged,
+  validationLog: readonly ValidationEntry[],
+  reason: string,
+  nowIso: string,
+): Diagnosis {
+  const trajectory = toTrajectory(prepared.session);
+  const explanation = explainByRule(prepared, trajectory, merged, reason);
+  return build(prepared, trajectory, merged, explanation, reason, validationLog, nowIso);
+}
+
+function build(
+  prepared: Prepared,
+  trajectory: Trajectory,
+  merged: Merged,
+  explanation: Explanation,
+  unexplained: string | null,
+  validationLog: readonly ValidationEntry[],
+  nowIso: string,
+): Diagnosis {
+  return buildDiagnosis({ prepared, trajectory, merged, explanation, unexplained, validationLog, nowIso });
+}

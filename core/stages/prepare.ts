@@ -1,0 +1,39 @@
+import { runChecks } from '../checks/registry.ts';
+import { chunkSettings } from '../chunking/chunk-settings.ts';
+import { planChunks } from '../chunking/plan-chunks.ts';
+import { canonicalJson, sha256Hex } from '../contracts/hash.ts';
+import type { Prepare } from '../contracts/stages.ts';
+import { detectionInstructions } from '../detection/prompt-v1.ts';
+import { TAXONOMY } from '../detection/taxonomy.ts';
+import { hasNoContent } from '../diagnosis/data-gaps.ts';
+import type { DiagnosisOptions } from '../diagnosis/options.ts';
+import { type Session, sessionSpans } from '../session/model.ts';
+import { toTrajectory } from '../session/to-trajectory.ts';
+
+/**
+ * Preflight: checks, chunk plan, and whether a model is to be asked at all. Needs no model and asks none.
+ * `sessionHash` is over the canonical normal form: equal sessions are equal whatever the order of their keys.
+ */
+export const prepare: Prepare = (session, options, deps) => {
+  const trajectory = toTrajectory(session);
+  const instructions = detectionInstructions(options.taxonomy ?? TAXONOMY, options.guidelines);
+  return {
+    session,
+    sessionHash: sha256Hex(canonicalJson(session)),
+    options,
+    modelSpec: deps.modelSpec,
+    checks: runChecks(trajectory),
+    plan: planChunks(trajectory, deps.counter, chunkSettings(deps.limits, deps.counter.count(instructions))),
+    notAnalysed: whyNoModel(session, options, deps.modelSpec),
+  };
+};
+
+function whyNoModel(session: Session, options: DiagnosisOptions, modelSpec: string): string | null {
+  if (sessionSpans(session).length === 0) return 'no-spans: the session has no spans';
+  if (hasNoContent(session)) {
+    return 'no-content: no span carries a prompt, an answer, arguments or a result (see `rootspan doctor`)';
+  }
+  if (options.depth === 'checks') return 'no-model: depth is "checks"';
+  if (modelSpec === 'none') return 'no-model: the model is "none"';
+  return null;
+}

@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { CheckReport } from '../../../core/checks/check.ts';
+import { aboveThreshold, failuresFromChecks, mergeFailures } from '../../../core/detection/merge.ts';
+import type { Failure } from '../../../core/diagnosis/schema.ts';
+
+const failure: fc.Arbitrary<Failure> = fc
+  .tuple(
+    fc.constantFrom('a', 'b', 'c'),
+    fc.array(
+      fc.tuple(
+        fc.constantFrom('x', 'y', 'z'),
+        fc.constantFrom(0.5, 0.75, 0.9),
+        fc.string({ maxLength: 3 }),
+        fc.constantFrom('model' as const, 'check' as const),
+      ),
+      { minLength: 1, maxLength: 4 },
+    ),
+  )
+  .map(([span_id, rows]) => ({
+    span_id,
+    category: rows.map(([category]) => category),
+    confidence: rows.map(([, confidence]) => confidence),
+    evidence: rows.map(([, , evidence]) => evidence),
+    source: rows.map(([, , , kind]) => ({ kind, ref: 'r' })),
+  }));
+const failures = fc.array(failure, { maxLength: 8 });
+
+describe('merge', () => {
+  test('does not depend on the order of the findings', () => {
+    fc.assert(
+      fc.property(failures, fc.infiniteStream(fc.nat()), (list, noise) => {
+        const shuffled = list
+          .map((value) => ({ value, key: noise.next().value as number }))
+          .sort((a, b) => a.key - b.key)
+          .map(({ value }) => value);
+        expect(mergeFailures(shuffled)).toEqual(mergeFailures(list));
+      }),
+    );
+  });
+
+  test('merging again changes nothing, in one go or in parts', () => {
+    fc.assert(
+      fc.property(failures, failures, (one, two) => {
+        const whole = mergeFailures([...one, ...two]);
+        expect(mergeFailures(whole)).toEqual(whole);
+        expect(mergeFailures([...mergeFailures(one), ...mergeFailures(two)])).toEqual(whole);
+      }),
+    );
+  });
+
+  test('keeps every span and category once, with the highest confidence said', () => {
+    fc.assert(
+      fc.property(failures, (list) => {
+        const best = new Map<string, number>();
+        for (const item of list) {
+          item.category.forEach((category, i) => {
+            const key = `${item.span_id} ${category}`;
+            best.set(key, Math.max(best.get(key) ?? 0, item.confidence[i] ?? 0));
+          });
+        }
+        const merged = mergeFailures(list);
+        const got = merged.flatMap((item) =>
+          item.category.map((category, i) => [`${item.span_id} ${category}`, item.confidence[i]] as const),
+        );
+        expect(got).toHaveLength(best.size);
+        expect(new Map(got)).toEqual(best);
+        for (const item of merged) {
+          expect(item.confidence).toHaveLength(item.category.length);
+          expect(item.evidence).toHaveLength(item.category.length);
+          expect(item.source).toHaveLength(item.category.length);
+        }
+      }),
+    );
+  });
+
+  test('the threshold filters category by category; a span left with none goes', () => {
+    fc.assert(
+      fc.property(failures, fc.constantFrom(0.5, 0.75, 0.9), (list, threshold) => {
+        const merged = mergeFailures(list);
+        const kept = aboveThreshold(merged, threshold);
+        const count = (items: readonly Failure[]) => items.flatMap((item) => item.confidence);
+        expect(count(kept)).toEqual(count(merged).filter((confidence) => confidence >= threshold));
+        expect(kept.every((item) => item.category.length > 0)).toBe(true);
+      }),
+    );
+  });
+
+  test('spans come in session order', () => {
+    const at = (span_id: string): Failure => ({
+      span_id,
+      category: ['x'],
+      confidence: [0.5],
+      evidence: ['e'],
+      source: [{ kind: 'model', ref: 'r' }],
+    });
+    const merged = mergeFailures([at('a'), at('c'), at('b')], ['c', 'b', 'a']);
+    expect(merged.map(({ span_id }) => span_id)).toEqual(['c', 'b', 'a']);
+  });
+});
+
+test('of the check findings, precise ones that were not recovered stand as failures', () => {
+  const finding = (weight: 'failure' | 'evidence', recovered: boolean | null, spanId: string) => ({
+    checkId: 'explicit-error',
+    spanId,
+    category: 'execution-error-category-timeout' as const,
+    confidence: 0.9,
+    summary: 'timed out',
+    evidence: [{ spanId, quote: 'timeout after 30 s', note: '' }],
+    weight,
+    recovered,
+    criticalCategory: null,
+  });
+  const report: CheckReport = {
+    checkId: 'explicit-error',
+    state: 'ran',
+    reason: null,
+    findings: [
+      finding('failure', false, 'a'),
+      finding('failure', null, 'b'),
+      finding('failure', true, 'c'),
+      finding('evidence', false, 'd'),
+    ],
+  };
+  expect(failuresFromChecks([report])).toMatchObject([
+    { span_id: 'a', source: [{ kind: 'check', ref: 'explicit-error' }] },
+    { span_id: 'b', evidence: ['timed out — "timeout after 30 s"'] },
+  ]);
+});
