@@ -1,0 +1,8 @@
+import { App, Stack, Validations } from 'aws-cdk-lib';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { SessionDiagnosis } from '../lib/session-diagnosis.ts';
+
+const app = new App();
+const stack = new Stack(app, 'Rootspan', { description: 'Finds out why AI-agent sessions fail' });
+new SessionDiagnosis(stack, 'Diagnosis');
+Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

@@ -1,0 +1,52 @@
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { SessionDiagnosis, type SessionDiagnosisProps } from '../../lib/session-diagnosis.ts';
+
+/** The stack as `cdk synth` makes it, with empty bundles so that no build is needed. */
+export function synthesise(props: SessionDiagnosisProps = {}): Template {
+  const bundles = mkdtempSync(path.join(os.tmpdir(), 'rootspan-bundles-'));
+  for (const step of readdirSync(path.resolve(import.meta.dirname, '../../lambdas'))) {
+    mkdirSync(path.join(bundles, step));
+    writeFileSync(path.join(bundles, step, 'index.mjs'), 'export const handler = async () => {};\n');
+  }
+  const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Rootspan');
+  new SessionDiagnosis(stack, 'Diagnosis', { bundles, ...props });
+  return Template.fromStack(stack);
+}
+
+/** The state machine's definition, with the parts that only deployment knows written out as example ARNs. */
+export function definitionOf(template: Template): { StartAt: string; States: Record<string, StateLike> } {
+  const [machine] = Object.values(template.findResources('AWS::StepFunctions::StateMachine'));
+  const text: unknown = machine?.Properties.DefinitionString;
+  return JSON.parse(flatten(text));
+}
+
+export interface StateLike {
+  Type: string;
+  Next?: string;
+  End?: boolean;
+  Resource?: string;
+  Retry?: { ErrorEquals: string[]; MaxAttempts?: number }[];
+  Catch?: { ErrorEquals: string[]; Next: string }[];
+  ItemProcessor?: { States: Record<string, StateLike> };
+  [field: string]: unknown;
+}
+
+function flatten(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) throw new Error(`cannot write out ${String(value)}`);
+  if ('Fn::Join' in value && Array.isArray(value['Fn::Join'])) {
+    const [separator, parts]: unknown[] = value['Fn::Join'];
+    if (typeof separator === 'string' && Array.isArray(parts)) return parts.map(flatten).join(separator);
+  }
+  if ('Ref' in value) {
+    if (value.Ref === 'AWS::Partition') return 'aws';
+    return `https://sqs.eu-west-1.amazonaws.com/123456789012/${String(value.Ref)}`;
+  }
+  if ('Fn::GetAtt' in value && Array.isArray(value['Fn::GetAtt']))
+    return `arn:aws:lambda:eu-west-1:123456789012:function:${String(value['Fn::GetAtt'][0])}`;
+  throw new Error(`cannot write out ${JSON.stringify(value)}`);
+}

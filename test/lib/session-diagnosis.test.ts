@@ -1,0 +1,146 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { Match } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { TABLE } from '../../core/contracts/table.ts';
+import { synthesise } from '../helpers/synthesised.ts';
+
+const template = synthesise();
+
+interface Statement {
+  Action: string | string[];
+  Resource: unknown;
+}
+const list = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
+const statements = Object.values(template.findResources('AWS::IAM::Policy')).flatMap(
+  (policy): Statement[] => policy.Properties.PolicyDocument.Statement,
+);
+
+describe('what is stored', () => {
+  it('the bucket is closed, encrypted, speaks TLS only, and outlives the stack', () => {
+    template.hasResource('AWS::S3::Bucket', {
+      DeletionPolicy: 'Retain',
+      Properties: {
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+        BucketEncryption: Match.anyValue(),
+        OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
+      },
+    });
+    template.hasResourceProperties('AWS::S3::BucketPolicy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Effect: 'Deny',
+            Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+          }),
+        ]),
+      },
+    });
+  });
+
+  it('every kind of object expires, bodies not before the rows that point at them', () => {
+    const [bucket] = Object.values(synthesise({ retentionDays: 30 }).findResources('AWS::S3::Bucket'));
+    const rules: { Prefix?: string; ExpirationInDays?: number }[] =
+      bucket?.Properties.LifecycleConfiguration.Rules;
+    const days = Object.fromEntries(
+      rules.filter((rule) => rule.Prefix).map((rule) => [rule.Prefix, rule.ExpirationInDays]),
+    );
+    expect(days).toEqual({
+      'executions/': 21,
+      'cache/': 30,
+      'raw/': 37,
+      'sessions/': 37,
+      'diagnoses/': 37,
+    });
+  });
+
+  it('the table is the one of the contract, recoverable, encrypted, protected, and outlives the stack', () => {
+    template.hasResource('AWS::DynamoDB::Table', {
+      DeletionPolicy: 'Retain',
+      Properties: {
+        KeySchema: [
+          { AttributeName: TABLE.partitionKey, KeyType: 'HASH' },
+          { AttributeName: TABLE.sortKey, KeyType: 'RANGE' },
+        ],
+        GlobalSecondaryIndexes: [Match.objectLike({ IndexName: TABLE.index.name })],
+        TimeToLiveSpecification: { AttributeName: TABLE.expiry, Enabled: true },
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        SSESpecification: { SSEEnabled: true },
+        DeletionProtectionEnabled: true,
+        BillingMode: 'PAY_PER_REQUEST',
+      },
+    });
+  });
+
+  it('goes with the stack only when that is asked for', () => {
+    const throwaway = synthesise({ removalPolicy: RemovalPolicy.DESTROY });
+    throwaway.hasResource('AWS::DynamoDB::Table', {
+      DeletionPolicy: 'Delete',
+      Properties: { DeletionProtectionEnabled: false },
+    });
+    throwaway.hasResource('AWS::S3::Bucket', { DeletionPolicy: 'Delete' });
+  });
+});
+
+describe('permissions', () => {
+  it('no data action is allowed on everything, and no action is a wildcard', () => {
+    // What has no ARN to name: tracing and the delivery of vended logs.
+    const unnamed = /^(xray|logs):/;
+    for (const { Action, Resource } of statements) {
+      const data = list(Action).filter((action) => !unnamed.test(action));
+      if (list(Resource).includes('*')) expect(data).toEqual([]);
+      for (const action of list(Action)) expect(action).not.toContain('*');
+    }
+    expect(statements.length).toBeGreaterThan(10);
+  });
+
+  it('a global inference profile needs its own ARN and the model of every Region, nothing else is allowed', () => {
+    const asked = statements.filter(({ Action }) => list(Action).includes('bedrock:InvokeModel'));
+    expect(asked).toHaveLength(2);
+    for (const { Action, Resource } of asked) {
+      expect(Action).toBe('bedrock:InvokeModel');
+      const arns = list(Resource).map((arn) => JSON.stringify(arn));
+      expect(arns).toHaveLength(3);
+      expect(arns[0]).toContain(':inference-profile/global.anthropic.claude-sonnet-4-6');
+      expect(arns[1]).toContain(':bedrock:*::foundation-model/anthropic.claude-sonnet-4-6');
+      expect(arns[2]).toContain(':bedrock:::foundation-model/anthropic.claude-sonnet-4-6');
+    }
+  });
+
+  it('a model without a profile is allowed in its own Region only, and other specs need no permission', () => {
+    const plain = synthesise({ models: ['bedrock:openai.gpt-oss-120b-1:0', 'none'] });
+    const arns = JSON.stringify(plain.findResources('AWS::IAM::Policy'));
+    expect(arns).toContain('::foundation-model/openai.gpt-oss-120b-1:0');
+    expect(arns).not.toContain('inference-profile');
+    expect(arns).not.toContain('bedrock:*');
+    expect(JSON.stringify(synthesise({ models: ['none'] }).toJSON())).not.toContain('bedrock:InvokeModel');
+  });
+
+  it('a model id that would widen the permission is refused', () => {
+    for (const model of ['bedrock:*', 'bedrock:', 'bedrock:a/b', 'bedrock:anthropic.*'] as const)
+      expect(() => synthesise({ models: [model] })).toThrow(/expected bedrock:/);
+  });
+});
+
+describe('functions', () => {
+  it('all run on ARM and the pinned Node, with a log group of their own that expires', () => {
+    const functions = Object.values(template.findResources('AWS::Lambda::Function'));
+    expect(functions).toHaveLength(5);
+    for (const { Properties } of functions) {
+      expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] });
+      expect(Properties.LoggingConfig.LogGroup).toBeDefined();
+    }
+    const groups = Object.values(template.findResources('AWS::Logs::LogGroup'));
+    expect(groups).toHaveLength(6);
+    for (const { Properties } of groups) {
+      expect(Properties.RetentionInDays).toBe(30);
+      expect(Properties.LogGroupName).toMatch(
+        /^(\/rootspan\/Rootspan\/|\/aws\/vendedlogs\/states\/rootspan\/)/,
+      );
+    }
+  });
+});
