@@ -18,6 +18,11 @@ const WALL =
 /** Also said by agents about a wall, so only a tool's own word counts. */
 const TOOL_WALL = /\bcaptcha\b/i;
 
+/** Whether a text speaks of a filter or wall. */
+export function isWall(text: string): boolean {
+  return scannedPieces(text).some((piece) => WALL.test(piece));
+}
+
 /**
  * A filter, a robot test or a wall stood in the way. The plan was fine but for it. Stop reasons of the model are
  * certain; words of a page are taken only from what tools and executors brought.

@@ -2,7 +2,7 @@ import type { Trajectory } from '../session/trajectory.ts';
 import type { Check, CheckFinding } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
 import { failureOf } from './exchanges.ts';
-import { type Collection, collectionsOf, countsOf, parseResult } from './result-values.ts';
+import { collectionsOf, countsOf, parseResult } from './result-values.ts';
 import { readUtterances } from './utterances.ts';
 
 const ID = 'contradicted-count';
@@ -22,37 +22,36 @@ export const contradictedCounts: Check = {
   title: 'A stated count contradicts the tool output it came from',
   categories: ['hallucination-category-hall-misunderstand'],
   run(trajectory) {
-    const results = resultsByStep(trajectory);
-    if (results.size === 0) return { blind: 'no tool result of the session can be read as a list' };
+    const listings = listingsByStep(trajectory);
+    if (listings.size === 0) return { blind: 'no tool result of the session can be read as a list' };
     const findings: CheckFinding[] = [];
-    let latest: { collections: readonly Collection[]; text: string; spanId: string } | null = null;
+    let latest: Listing | null = null;
     let seenStep = -1;
     for (const one of readUtterances(trajectory)) {
-      for (; seenStep < one.step.index; seenStep += 1) latest = results.get(seenStep + 1) ?? latest;
+      for (; seenStep < one.step.index; seenStep += 1) latest = listings.get(seenStep + 1) ?? latest;
       // What a person says in between changes what is being counted.
       if (one.voice === 'human') latest = null;
       if (one.voice !== 'agent' || one.reasoning || latest === null) continue;
-      const source = latest;
+      const source: Listing = latest;
       for (const match of one.text.slice(0, 5_000).matchAll(STATED)) {
         const stated = Number(match[1]);
         if (stated < SMALLEST_COUNT) continue;
-        const largest = source.collections.reduce((a, b) => (b.items.length > a.items.length ? b : a));
         // A count far from the list is a count of something else.
-        if (stated > largest.items.length * 1.5 || stated < largest.items.length / 2) continue;
-        if (source.collections.some((list) => countsOf(list).has(stated))) continue;
+        if (stated > source.largest * 1.5 || stated < source.largest / 2) continue;
+        if (source.counts.has(stated)) continue;
         findings.push({
           checkId: ID,
           spanId: one.step.spanId,
           category: 'hallucination-category-hall-misunderstand',
           confidence: 0.75,
-          summary: `States ${stated} ${(match[2] ?? '').slice(0, 30)}; the listing has ${largest.items.length}`,
+          summary: `States ${stated} ${(match[2] ?? '').slice(0, 30)}; the listing has ${source.largest}`,
           evidence: [
             evidence(
               one.step.spanId,
               quoteAround(one.text, match.index, match.index + match[0].length),
               'the stated count',
             ),
-            evidence(source.spanId, quoteAround(source.text), `the listing: ${largest.items.length} entries`),
+            evidence(source.spanId, quoteAround(source.text), `the listing: ${source.largest} entries`),
           ],
           weight: 'failure',
           recovered: null,
@@ -65,19 +64,30 @@ export const contradictedCounts: Check = {
   },
 };
 
-function resultsByStep(
-  trajectory: Trajectory,
-): ReadonlyMap<number, { collections: readonly Collection[]; text: string; spanId: string }> {
-  const found = new Map<number, { collections: readonly Collection[]; text: string; spanId: string }>();
+/** A result with lists in it. */
+interface Listing {
+  readonly spanId: string;
+  readonly text: string;
+  /** Every number of things that it can rightly be said to have. */
+  readonly counts: ReadonlySet<number>;
+  readonly largest: number;
+}
+
+function listingsByStep(trajectory: Trajectory): ReadonlyMap<number, Listing> {
+  const found = new Map<number, Listing>();
   for (const exchange of trajectory.exchanges) {
     if (exchange.resultStep === null || exchange.result === null || failureOf(exchange) !== null) continue;
     const parsed = parseResult(exchange.result);
     const step = trajectory.steps[exchange.resultStep];
     if (parsed === undefined || step === undefined) continue;
     const collections = collectionsOf(parsed);
-    if (collections.length > 0) {
-      found.set(exchange.resultStep, { collections, text: exchange.result, spanId: step.spanId });
-    }
+    if (collections.length === 0) continue;
+    found.set(exchange.resultStep, {
+      spanId: step.spanId,
+      text: exchange.result,
+      counts: new Set(collections.flatMap((list) => [...countsOf(list)])),
+      largest: Math.max(...collections.map((list) => list.items.length)),
+    });
   }
   return found;
 }

@@ -125,11 +125,14 @@ const AT_HEAD =
   /^[\s"'[(<{*#]{0,12}(?:an? )?(?:(?:fatal|internal|runtime|unexpected|tool|execution|validation|http|api|server|\w{1,40})[ _-]?)?(?:error|exception|failure|failed)\b(?! ?(?:handling|rate|bars?|margins?|analysis|free|codes? (?:list|table)))[\s:>,.\]!(-]/i;
 const TRACEBACK = /^\s{0,8}Traceback \(most recent call last\)/m;
 const JSON_ERROR =
-  /^\s{0,20}\{\s{0,20}(?:"(?:type|status|code|success|ok|statusCode)"\s{0,5}:\s{0,5}(?:"[^"]{0,60}"|\d{1,6}|true|false|null)\s{0,5},\s{0,20}){0,4}"(?:error|errors|errorMessage|error_message|exception|fault)"\s{0,5}:\s{0,5}(?!null|""|\[\]|\{\}|false|0\b)/;
+  /^\s{0,20}\{\s{0,20}(?:"(?:type|status|code|success|ok|statusCode)"\s{0,5}:\s{0,5}(?:"[^"]{0,60}"|\d{1,6}|true|false|null)\s{0,5},\s{0,20}){0,4}"(?:error|errors|errorMessage|error_message|exception|fault)"\s{0,5}:(?!\s{0,5}(?:null|""|\[\s{0,5}\]|\{\s{0,5}\}|false|0\b))/;
 const JSON_FLAG =
   /^\s{0,20}\{[^{}]{0,400}"(?:is_?error"\s{0,5}:\s{0,5}true|success"\s{0,5}:\s{0,5}false|ok"\s{0,5}:\s{0,5}false|status"\s{0,5}:\s{0,5}"(?:error|failed|failure)")/i;
 const SHELL =
   /^(?:\/?[\w./-]{1,60}: (?:line )?(?:\d{1,6}: )?)[^\n]{0,120}(?:command not found|No such file or directory|Permission denied|: not found)\s*$/m;
+
+/** "Skill 'x' not found. Available: …" says it in its first words; a longer text may only mention it. */
+const NOT_FOUND = /^[^.\n]{1,120}?\b(?:not found|does not exist|doesn't exist|could not be found)\b/i;
 
 /**
  * Whether a result is an error by its own words: an error prefix, an error object, a traceback, a shell's
@@ -146,10 +149,23 @@ export function findError(text: string): ErrorSpot | null {
   const trace = TRACEBACK.exec(short);
   if (trace !== null) return { start: trace.index, end: trace.index + trace[0].length };
   if (text.length <= 600) {
-    const shell = SHELL.exec(text);
-    if (shell !== null) return { start: shell.index, end: shell.index + shell[0].length };
+    for (const pattern of [SHELL, NOT_FOUND]) {
+      const found = pattern.exec(text);
+      if (found !== null) return { start: found.index, end: found.index + found[0].length };
+    }
   }
   return null;
+}
+
+/** Error words at the head of a short result: believed even where the framework marks the call a success. */
+export function findPlainError(text: string): ErrorSpot | null {
+  return text.length > 2_000 || TRACEBACK.test(text) ? null : findError(text);
+}
+
+/** A traceback in what an agent says: its runtime failed in the middle of its turn. */
+export function findTraceback(text: string): ErrorSpot | null {
+  const found = TRACEBACK.exec(text);
+  return found === null ? null : { start: found.index, end: found.index + found[0].length };
 }
 
 /** A person who says no to a call is not a fault of the tool. */

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../contracts/hash.ts';
 import type { JsonValue } from '../contracts/json.ts';
 import type { ToolExchange, Trajectory } from '../session/trajectory.ts';
-import { type ErrorSpot, findError, isUserRefusal } from './error-signals.ts';
+import { type ErrorSpot, findError, findPlainError, isUserRefusal } from './error-signals.ts';
 
 /** A tool call whose result says that it failed. */
 export interface FailedExchange {
@@ -13,9 +13,12 @@ export interface FailedExchange {
 /** Whether the result of a call is an error, by the producer's word or else by its own. */
 export function failureOf(exchange: ToolExchange): FailedExchange | null {
   const { result, isError } = exchange;
-  if (result === null || isError === false) return null;
-  if (isUserRefusal(result)) return null;
-  const spot = findError(result) ?? (isError === true ? { start: 0, end: 0 } : null);
+  if (result === null || isUserRefusal(result)) return null;
+  const spot =
+    isError === false
+      ? // Frameworks mark a call a success when the tool returned at all, whatever it returned.
+        findPlainError(result)
+      : (findError(result) ?? (isError === true ? { start: 0, end: 0 } : null));
   return spot === null ? null : { exchange, result, spot };
 }
 

@@ -1,9 +1,11 @@
 import type { Span, SpanError } from '../session/model.ts';
 import type { Step, ToolExchange, Trajectory } from '../session/trajectory.ts';
+import { isWall } from './blocked.ts';
 import type { Check, CheckFinding } from './check.ts';
-import { classifyError, type ErrorClass } from './error-signals.ts';
-import { evidence, quoteAround } from './evidence.ts';
+import { classifyError, type ErrorClass, findTraceback } from './error-signals.ts';
+import { evidence, quoteAround, scannedPieces } from './evidence.ts';
 import { failureOf, recoveryOf } from './exchanges.ts';
+import { blankCode } from './execution-report.ts';
 import { codeRuns } from './failing-code.ts';
 import { readUtterances } from './utterances.ts';
 
@@ -30,7 +32,7 @@ export const explicitErrors: Check = {
     'execution-error-category-tool-schema',
   ],
   run(trajectory) {
-    return [...resultErrors(trajectory), ...spanErrors(trajectory)].sort(
+    return [...resultErrors(trajectory), ...spanErrors(trajectory), ...spokenErrors(trajectory)].sort(
       (a, b) => place(trajectory, a) - place(trajectory, b),
     );
   },
@@ -99,6 +101,28 @@ function spanErrors(trajectory: Trajectory): CheckFinding[] {
         ],
       ),
     );
+  }
+  return findings;
+}
+
+/** Logs without spans keep a runtime's traceback in the turn that it broke off. */
+function spokenErrors(trajectory: Trajectory): CheckFinding[] {
+  const findings: CheckFinding[] = [];
+  for (const { step, text, voice } of readUtterances(trajectory)) {
+    if (voice !== 'agent' || step.span.errors.length > 0) continue;
+    for (const piece of scannedPieces(text)) {
+      const spot = findTraceback(blankCode(piece));
+      // A wall has a check of its own.
+      if (spot === null || isWall(piece)) continue;
+      const recovered = step.index >= lastStep(trajectory) - 1 ? false : null;
+      const kind = classifyError(piece.slice(spot.start), null);
+      findings.push(
+        toFinding(step, kind, recovered, 'The turn broke off with a traceback', [
+          evidence(step.spanId, quoteAround(piece, spot.start, spot.end), recoveryNote(recovered)),
+        ]),
+      );
+      break;
+    }
   }
   return findings;
 }

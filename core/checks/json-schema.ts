@@ -19,10 +19,13 @@ export interface UnusableSchema {
 const MAX_SCHEMA_LENGTH = 200_000;
 const MAX_SCHEMA_DEPTH = 64;
 const REPORTED_PROBLEMS = 3;
+/** Parts with every reference written out: what one value can cost, since alternatives may all be tried. */
+const MAX_UNFOLDED = 50_000;
 
 /**
- * Schemas come out of traces and are not trusted: `$ref` may only point inside the schema, patterns run on
- * linear-time RE2, size and depth are bounded. Compiled once per schema object.
+ * Schemas come out of traces and are not trusted: `$ref` may only point inside the schema and not in a circle,
+ * patterns run on linear-time RE2, size, depth and unfolded size are bounded, `uniqueItems` is not looked at.
+ * Compiled once per schema object.
  */
 export function validatorOf(schema: JsonValue): Validator | UnusableSchema {
   if (!isJsonObject(schema)) return { unusable: 'the schema is not an object' };
@@ -41,18 +44,16 @@ function compile(schema: JsonObject): Validator | UnusableSchema {
   if (JSON.stringify(schema).length > MAX_SCHEMA_LENGTH) {
     return { unusable: `the schema is longer than ${MAX_SCHEMA_LENGTH} characters` };
   }
+  const work = unfoldedSize(schema, schema, new Set(), new Map());
+  if (work === null) return { unusable: 'the schema refers to itself, or to a part that it does not have' };
+  if (work > MAX_UNFOLDED) return { unusable: `the schema unfolds to more than ${MAX_UNFOLDED} parts` };
   // `$id` would name a base for references, `$schema` may name a draft that is not loaded.
   const { $id: _id, id: _oldId, $schema: _draft, ...plain } = schema;
   try {
-    const ajv = new Ajv2020({
-      strict: false,
-      allErrors: false,
-      validateFormats: false,
-      addUsedSchema: false,
-      logger: false,
-      code: { regExp: linearRegExp },
-    });
-    const validate = ajv.compile(plain);
+    compiler ??= makeCompiler();
+    const validate = compiler.compile(plain);
+    // Ajv would keep every schema it ever saw; ours are kept as long as their session is.
+    compiler.removeSchema(plain);
     return (value) => {
       if (validate(value)) return [];
       return (validate.errors ?? []).slice(0, REPORTED_PROBLEMS).map((error) => ({
@@ -65,6 +66,23 @@ function compile(schema: JsonObject): Validator | UnusableSchema {
       unusable: `the schema does not compile (${error instanceof Error ? error.message.slice(0, 200) : 'unknown'})`,
     };
   }
+}
+
+/** Made at the first schema: its own meta-schemas take some 20 ms, which a session without tools need not pay. */
+let compiler: Ajv2020 | undefined;
+
+function makeCompiler(): Ajv2020 {
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: false,
+    validateFormats: false,
+    addUsedSchema: false,
+    logger: false,
+    code: { regExp: linearRegExp },
+  });
+  // Compares every pair of a list: quadratic in what a trace sends us.
+  ajv.removeKeyword('uniqueItems');
+  return ajv;
 }
 
 /** Ajv's messages leave out which property or which values are meant. */
@@ -91,6 +109,60 @@ function refusal(value: JsonValue, depth: number): string | null {
   return null;
 }
 
+/**
+ * Number of parts of the schema with references unfolded; `null` when one leads back to itself or nowhere. A
+ * self-reference inside alternatives makes validation exponential in the depth of the data.
+ */
+function unfoldedSize(
+  root: JsonObject,
+  value: JsonValue,
+  open: Set<JsonValue>,
+  known: Map<JsonValue, number>,
+): number | null {
+  if (typeof value !== 'object' || value === null) return 0;
+  const before = known.get(value);
+  if (before !== undefined) return before;
+  if (open.has(value)) return null;
+  open.add(value);
+  let size = 1;
+  const reference = Array.isArray(value) ? undefined : (value.$ref ?? value.$dynamicRef);
+  if (typeof reference === 'string') {
+    const target = pointedAt(root, reference);
+    const inner = target === undefined ? null : unfoldedSize(root, target, open, known);
+    if (inner === null) return null;
+    size += inner;
+  }
+  for (const child of Object.values(value)) {
+    const inner = unfoldedSize(root, child, open, known);
+    if (inner === null) return null;
+    size += inner;
+  }
+  open.delete(value);
+  known.set(value, size);
+  return size;
+}
+
+function pointedAt(root: JsonObject, reference: string): JsonValue | undefined {
+  if (reference === '#') return root;
+  if (!reference.startsWith('#/')) return undefined;
+  let at: JsonValue | undefined = root;
+  for (const token of reference.slice(2).split('/')) {
+    const key = decodeToken(token);
+    if (typeof at !== 'object' || at === null || key === null || !Object.hasOwn(at, key)) return undefined;
+    at = Array.isArray(at) ? at[Number(key)] : at[key];
+  }
+  return at;
+}
+
+function decodeToken(token: string): string | null {
+  try {
+    return decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    // A broken percent escape points nowhere.
+    return null;
+  }
+}
+
 const REFERENCES = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
 
 const linearRegExp = Object.assign(
@@ -98,8 +170,8 @@ const linearRegExp = Object.assign(
     const compiled = RE2JS.compile(pattern);
     return {
       test: (text: string) => compiled.matcher(text).find(),
-      // Ajv's type asks for them; validation without code export calls `test` only.
-      exec: () => null,
+      // Ajv tells patterns apart by this text.
+      toString: () => `re2:${pattern}`,
     };
   },
   { code: 'linearRegExp' },

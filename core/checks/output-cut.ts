@@ -18,10 +18,11 @@ export const outputCut: Check = {
       stated = true;
       const reason = span.finishReasons.find((one) => CUT.has(one.toLowerCase()));
       if (reason === undefined) continue;
-      const last = step.parts.findLast((part) => part.block.type === 'text' && part.role === 'assistant');
-      const text = last?.block.type === 'text' ? last.block.text : '';
+      const answer = span.output.flatMap((message) => message.content);
+      const last = answer.findLast((block) => block.type === 'text');
+      const text = last?.type === 'text' ? last.text : '';
       // A cut answer with a call in it leaves the call's arguments unfinished.
-      const cutCall = step.parts.some((part) => part.block.type === 'tool_use');
+      const cutCall = answer.some((block) => block.type === 'tool_use');
       const atEnd = trajectory.steps.slice(step.index + 1).every((later) => later.kind !== 'inference');
       findings.push({
         checkId: CUT_ID,

@@ -27,7 +27,14 @@ export const ownWriteBlocks: Check = {
   categories: ['task-instruction-category-problem-id'],
   run(trajectory) {
     if (trajectory.exchanges.length === 0) return [];
-    const writes = stateWrites(trajectory);
+    const stateful = stateWrites(trajectory).filter((write) => write.statusChanged);
+    if (stateful.length === 0) return [];
+    const byId = new Map<string, Write[]>();
+    for (const write of stateful) {
+      const group = byId.get(write.id);
+      if (group === undefined) byId.set(write.id, [write]);
+      else group.push(write);
+    }
     const findings: CheckFinding[] = [];
     const reported = new Set<ToolExchange>();
     const report = (write: Write, spanId: string, quote: string, note: string, confidence: number): void => {
@@ -52,10 +59,11 @@ export const ownWriteBlocks: Check = {
     for (const exchange of trajectory.exchanges) {
       const failed = failureOf(exchange);
       if (failed === null) continue;
-      const ids = identifiersOf(exchange.arguments);
-      const write = lastBefore(writes, exchange.callStep, (one) => ids.has(one.id) && one.statusChanged);
+      const write = [...identifiersOf(exchange.arguments)]
+        .flatMap((id) => lastBefore(byId.get(id) ?? [], exchange.callStep) ?? [])
+        .at(-1);
       const step = trajectory.steps[exchange.resultStep ?? exchange.callStep];
-      if (write === null || step === undefined) continue;
+      if (write === undefined || step === undefined) continue;
       report(
         write,
         step.spanId,
@@ -64,22 +72,20 @@ export const ownWriteBlocks: Check = {
         0.75,
       );
     }
-    if (writes.length > 0) {
-      for (const one of readUtterances(trajectory)) {
-        if (one.voice !== 'agent' || one.reasoning) continue;
-        const text = one.text.slice(0, 5_000);
-        const cannot = CANNOT.exec(text);
-        if (cannot === null || !ALREADY.test(text)) continue;
-        const write = lastBefore(writes, one.step.index, (candidate) => candidate.statusChanged);
-        if (write === null) continue;
-        report(
-          write,
-          one.step.spanId,
-          quoteAround(text, cannot.index, cannot.index + cannot[0].length),
-          'what it shut out',
-          0.75,
-        );
-      }
+    for (const one of readUtterances(trajectory)) {
+      if (one.voice !== 'agent' || one.reasoning) continue;
+      const text = one.text.slice(0, 5_000);
+      const cannot = CANNOT.exec(text);
+      if (cannot === null || !ALREADY.test(text)) continue;
+      const write = lastBefore(stateful, one.step.index);
+      if (write === null) continue;
+      report(
+        write,
+        one.step.spanId,
+        quoteAround(text, cannot.index, cannot.index + cannot[0].length),
+        'what it shut out',
+        0.75,
+      );
     }
     return findings;
   },
@@ -134,10 +140,14 @@ export function stateWrites(trajectory: Trajectory): readonly Write[] {
 
 const STATE_PATH = /\/(?:status|state|phase|stage|condition|lifecycle)[^/]{0,20}$/i;
 
-function lastBefore(writes: readonly Write[], step: number, fits: (write: Write) => boolean): Write | null {
-  for (let place = writes.length - 1; place >= 0; place -= 1) {
-    const write = writes[place];
-    if (write !== undefined && write.exchange.callStep < step && fits(write)) return write;
+/** The last write whose call stands before the step. `writes` are in the order of their calls. */
+function lastBefore(writes: readonly Write[], step: number): Write | null {
+  let low = 0;
+  let high = writes.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((writes[middle]?.exchange.callStep ?? 0) < step) low = middle + 1;
+    else high = middle;
   }
-  return null;
+  return writes[low - 1] ?? null;
 }

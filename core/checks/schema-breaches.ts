@@ -6,8 +6,8 @@ import { validatorOf } from './json-schema.ts';
 const ID = 'arguments-break-schema';
 
 /**
- * Arguments that do not fit the JSON Schema the tool declares. A call that the tool answered all the same is
- * only evidence: the declared schema may be stricter than the tool.
+ * Arguments that do not fit the JSON Schema the tool declares. A call that the tool answered all the same, or that
+ * was mended later, is only evidence: the declared schema may be stricter than the tool.
  */
 export const schemaBreaches: Check = {
   id: ID,
@@ -34,6 +34,7 @@ export const schemaBreaches: Check = {
       if (problems.length === 0 || step === undefined) continue;
       const refused = failureOf(exchange) !== null;
       const unanswered = exchange.result === null;
+      const recovered = refused || unanswered ? recovery.recovered(exchange) : true;
       const told = problems
         .map((one) => `${one.path === '' ? 'arguments' : one.path} ${one.message}`)
         .join('; ');
@@ -44,8 +45,8 @@ export const schemaBreaches: Check = {
         confidence: refused ? 0.9 : unanswered ? 0.75 : 0.5,
         summary: `Arguments of ${exchange.name.slice(0, 80)} break its schema: ${told.slice(0, 400)}`,
         evidence: [evidence(step.spanId, quoteAround(argumentsAsText(exchange)), 'arguments as called')],
-        weight: refused || unanswered ? 'failure' : 'evidence',
-        recovered: refused || unanswered ? recovery.recovered(exchange) : true,
+        weight: recovered === true ? 'evidence' : 'failure',
+        recovered,
         criticalCategory: 'invalid-invocation',
       });
     }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../contracts/json.ts';
 import type { Check, CheckFinding } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
-import { argumentsAsText } from './exchanges.ts';
+import { argumentsAsText, failureOf } from './exchanges.ts';
 
 const ID = 'unsupported-value';
 /** Texts beyond this total are not remembered; the check is then blind rather than wrong. */
@@ -52,20 +52,25 @@ export const unsupportedValues: Check = {
         if (block.type === 'tool_result') remember(block.content);
       }
       for (const exchange of calls.get(step.index) ?? []) {
-        const missing = identifiersIn(exchange.arguments).find((value) =>
-          [...value.matchAll(TOKEN)].some((part) => !tokens.has(part[0].toLowerCase())),
-        );
+        const unseen = ({ value }: Identifier): boolean =>
+          [...value.matchAll(TOKEN)].some((part) => !tokens.has(part[0].toLowerCase()));
+        const suspects = identifiersIn(exchange.arguments).filter(unseen);
+        const suspect = suspects.find((one) => one.keyed) ?? suspects[0];
+        const missing = suspect?.value;
         const given = argumentsAsText(exchange);
         if (missing !== undefined) {
           const at = Math.max(0, given.indexOf(missing));
+          // A new thing may be given a new id; what is read or changed must have been named somewhere.
+          const precise =
+            suspect?.keyed === true && !CREATES.test(exchange.name) && failureOf(exchange) === null;
           findings.push({
             checkId: ID,
             spanId: step.spanId,
             category: 'hallucination-category-hall-params',
-            confidence: 0.75,
+            confidence: precise ? 0.75 : 0.5,
             summary: `The value ${missing.slice(0, 80)} stands nowhere before this call`,
             evidence: [evidence(step.spanId, quoteAround(given, at, at + missing.length), 'the call')],
-            weight: 'evidence',
+            weight: precise ? 'failure' : 'evidence',
             recovered: null,
             criticalCategory: 'invention',
           });
@@ -88,17 +93,27 @@ const INCOMPLETE = new Set([
   'content-lost',
 ]);
 
-function identifiersIn(value: JsonValue): string[] {
-  const found: string[] = [];
-  const visit = (inner: JsonValue, depth: number): void => {
+const ID_KEY = /(?:^|[_-])(?:id|ids|uuid|ref|reference|number|no)$|[a-z](?:Id|Ids|Ref|Number)$/;
+const CREATES =
+  /^(?:create|add|new|insert|register|put|upload|write|save|generate|make|send|post|draft|book|schedule)/i;
+
+interface Identifier {
+  readonly value: string;
+  /** The key it stands under says that it is one. */
+  readonly keyed: boolean;
+}
+
+function identifiersIn(value: JsonValue): Identifier[] {
+  const found: Identifier[] = [];
+  const visit = (inner: JsonValue, keyed: boolean, depth: number): void => {
     if (depth > 6 || found.length > 200) return;
     if (typeof inner === 'string') {
-      if (IDENTIFIER.test(inner)) found.push(inner);
-    } else if (Array.isArray(inner)) for (const item of inner) visit(item, depth + 1);
+      if (IDENTIFIER.test(inner)) found.push({ value: inner, keyed });
+    } else if (Array.isArray(inner)) for (const item of inner) visit(item, keyed, depth + 1);
     else if (typeof inner === 'object' && inner !== null) {
-      for (const item of Object.values(inner)) visit(item, depth + 1);
+      for (const [key, item] of Object.entries(inner)) visit(item, ID_KEY.test(key), depth + 1);
     }
   };
-  visit(value, 0);
+  visit(value, false, 0);
   return found;
 }

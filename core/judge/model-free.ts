@@ -112,6 +112,15 @@ const RULES: readonly Rule[] = [
       .of('own-write-blocks')
       .slice(0, 1)
       .flatMap((one) => findings.candidate(one, 0.75, 'This write shut out what still had to be done.')),
+  // The call was carried out on something that nobody and nothing had named.
+  (findings) =>
+    findings
+      .of('unsupported-value')
+      .filter((one) => one.weight === 'failure')
+      .slice(0, 1)
+      .flatMap((one) =>
+        findings.candidate(one, 0.75, 'A call was carried out with an identifier that has no source.'),
+      ),
   // With the wrong task handed over, everything after serves the wrong goal.
   (findings) =>
     findings
@@ -144,6 +153,10 @@ const RULES: readonly Rule[] = [
       .flatMap((one) =>
         findings
           .candidate(one, 0.75, 'This error was never got past.')
+          .filter(
+            ({ category }) =>
+              category === 'invalid-invocation' || findings.trajectory.steps.length <= SHORT_RUN,
+          )
           .map((candidate) =>
             candidate.category === 'invalid-invocation'
               ? { ...candidate, step: findings.callerOf(candidate.step) }

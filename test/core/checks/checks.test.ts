@@ -1,0 +1,400 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../../core/contracts/json.ts';
+import type { Span } from '../../../core/session/model.ts';
+import {
+  agent,
+  bareSpan,
+  call,
+  chat,
+  findings,
+  fromSpans,
+  groupChat,
+  positions,
+  report,
+  result,
+  tool,
+  user,
+} from './sessions.ts';
+
+const weather = tool('get_weather', {
+  type: 'object',
+  properties: { city: { type: 'string' }, days: { type: 'integer' } },
+  required: ['city'],
+  additionalProperties: false,
+});
+
+/** Each definition tries the next one twice: 2^levels paths. */
+function doubling(levels: number): JsonValue {
+  const $defs: Record<string, JsonValue> = { d0: { type: 'string' } };
+  for (let n = 1; n <= levels; n += 1) {
+    $defs[`d${n}`] = { anyOf: [{ $ref: `#/$defs/d${n - 1}` }, { $ref: `#/$defs/d${n - 1}` }] };
+  }
+  return { $defs, properties: { a: { $ref: `#/$defs/d${levels}` } } };
+}
+
+function nested(levels: number): JsonValue {
+  return levels === 0 ? {} : { properties: { a: nested(levels - 1) } };
+}
+
+describe('a call to a tool that does not exist', () => {
+  it('is reported when it was refused', () => {
+    const trajectory = chat(
+      [user('hi'), call('1', 'get_wether', {}), result('1', 'Error: unknown tool')],
+      [weather],
+    );
+    expect(findings(trajectory, 'unknown-tool')).toMatchObject([{ spanId: 'm1', weight: 'failure' }]);
+  });
+
+  it('is not reported when it was answered: then the tool list is partial', () => {
+    const trajectory = chat([user('hi'), call('1', 'web', {}), result('1', 'a page')], [weather]);
+    expect(findings(trajectory, 'unknown-tool')).toEqual([]);
+  });
+
+  it('cannot be known without a tool list', () => {
+    const trajectory = chat([user('hi'), call('1', 'web', {}), result('1', 'Error: unknown tool')]);
+    expect(report(trajectory, 'unknown-tool')).toMatchObject({ state: 'blind' });
+  });
+});
+
+describe('arguments against the JSON Schema', () => {
+  const asked = (args: Parameters<typeof call>[2], answer: string, tools = [weather]) =>
+    chat([user('weather?'), call('1', 'get_weather', args), result('1', answer)], tools);
+
+  it.each([
+    [{}, 'city'],
+    [{ city: 4 }, '/city'],
+    [{ city: 'Bern', unit: 'C' }, 'unit'],
+  ])('%j breaks it and the problem is named', (args, named) => {
+    const [one] = findings(asked(args, 'Error: bad arguments'), 'arguments-break-schema');
+    expect(one).toMatchObject({ weight: 'failure', confidence: 0.9 });
+    expect(one?.summary).toContain(named);
+  });
+
+  it('a breach that the tool put up with is only evidence', () => {
+    expect(findings(asked({ city: 'Bern', unit: 'C' }, '4 degrees'), 'arguments-break-schema')).toMatchObject(
+      [{ weight: 'evidence', confidence: 0.5 }],
+    );
+  });
+
+  it('fitting arguments are silent', () => {
+    expect(findings(asked({ city: 'Bern', days: 2 }, '4 degrees'), 'arguments-break-schema')).toEqual([]);
+  });
+
+  it.each([
+    ['a remote reference', { $ref: 'https://example.com/schema.json' }, 'outside itself'],
+    ['a reference in a circle', { properties: { a: { $ref: '#' } } }, 'refers to itself'],
+    ['a reference to nowhere', { properties: { a: { $ref: '#/$defs/b' } } }, 'refers to itself'],
+    ['alternatives that double at each level', doubling(40), 'unfolds'],
+    ['a schema nested without end', nested(40), 'nested deeper'],
+    ['a broken schema', { type: 'objekt' }, 'does not compile'],
+  ])('%s makes the check blind, with the reason', (_, schema, reason) => {
+    const one = report(asked({}, 'ok', [tool('get_weather', schema)]), 'arguments-break-schema');
+    expect(one.state).toBe('blind');
+    expect(one.reason).toContain(reason);
+  });
+
+  it('a pattern that backtracks for ever elsewhere ends here', () => {
+    const evil = tool('get_weather', { properties: { city: { type: 'string', pattern: '^(a+)+$' } } });
+    const trajectory = asked({ city: `${'a'.repeat(50_000)}!` }, 'ok', [evil]);
+    expect(findings(trajectory, 'arguments-break-schema')).toHaveLength(1);
+  });
+
+  it('references inside the schema are followed', () => {
+    const local = tool('get_weather', {
+      $defs: { c: { type: 'string' } },
+      properties: { city: { $ref: '#/$defs/c' } },
+    });
+    expect(findings(asked({ city: 1 }, 'ok', [local]), 'arguments-break-schema')).toHaveLength(1);
+  });
+});
+
+describe('the same call again', () => {
+  const times = (answers: readonly string[]) =>
+    chat([
+      user('weather?'),
+      ...answers.flatMap((answer, n) => [
+        call(`${n}`, 'get_weather', { city: 'Bern', days: 1 }),
+        result(`${n}`, answer),
+      ]),
+    ]);
+
+  it('twice with the same result is evidence, three times a failure', () => {
+    expect(findings(times(['4', '4']), 'repeated-call')).toMatchObject([
+      { weight: 'evidence', spanId: 'm3' },
+    ]);
+    expect(findings(times(['4', '4', '4']), 'repeated-call')).toMatchObject([{ weight: 'failure' }]);
+  });
+
+  it('that gets another answer is polling', () => {
+    expect(findings(times(['busy', 'busy', 'done']), 'repeated-call')).toEqual([]);
+  });
+
+  it('is the same whatever the order of its arguments', () => {
+    const trajectory = chat([
+      user('x'),
+      call('1', 'get_weather', { city: 'Bern', days: 1 }),
+      result('1', '4'),
+      call('2', 'get_weather', { days: 1, city: 'Bern' }),
+      result('2', '4'),
+    ]);
+    expect(findings(trajectory, 'repeated-call')).toHaveLength(1);
+  });
+});
+
+describe('a result that never came', () => {
+  it('is reported where other results are recorded', () => {
+    const trajectory = chat([user('x'), call('1', 'a', {}), result('1', 'ok'), call('2', 'b', {})]);
+    expect(findings(trajectory, 'missing-result')).toMatchObject([{ spanId: 'm3', weight: 'failure' }]);
+  });
+
+  it('cannot be known where no result is recorded at all', () => {
+    expect(report(chat([user('x'), call('1', 'a', {})]), 'missing-result').state).toBe('blind');
+  });
+});
+
+describe('an answer cut at the token limit', () => {
+  const answered = (reason: string): Span => ({
+    ...bareSpan('model'),
+    kind: 'inference',
+    input: [{ role: 'user', content: [{ type: 'text', text: 'write' }] }],
+    output: [{ role: 'assistant', content: [{ type: 'text', text: 'Once upon a' }] }],
+    finishReasons: [reason],
+  });
+
+  it.each(['length', 'max_tokens'])('is told by the stop reason %s', (reason) => {
+    const [one] = findings(fromSpans([answered(reason)]), 'output-cut');
+    expect(one).toMatchObject({ weight: 'failure', recovered: false });
+    expect(one?.evidence[0]?.quote).toContain('Once upon a');
+  });
+
+  it('is not there with another reason, and unknown without any', () => {
+    expect(findings(fromSpans([answered('end_turn')]), 'output-cut')).toEqual([]);
+    expect(report(chat([user('x'), agent('y')]), 'output-cut').state).toBe('blind');
+  });
+
+  it('a withheld answer is a guardrail', () => {
+    expect(findings(fromSpans([answered('content_filter')]), 'blocked')).toMatchObject([
+      { criticalCategory: 'guardrail', weight: 'failure' },
+    ]);
+  });
+});
+
+describe('the end of a session', () => {
+  const ending = (last: string) => chat([user('Change my order.'), agent('To what?'), user(last)]);
+
+  it.each([
+    'Yes, go ahead and finalize it. Thanks! ###STOP###',
+    'Please proceed with the change.',
+    'Could you send it to my new address?',
+  ])('with an open request is abrupt: %j', (last) => {
+    expect(positions(ending(last), 'abrupt-end')).toEqual([2]);
+  });
+
+  it.each([
+    'No, that is all. Thanks for your help!',
+    'Great, thank you. ###STOP###',
+    'Please do not proceed with it. Thank you, bye!',
+    'Never mind.',
+  ])('with a goodbye is not: %j', (last) => {
+    expect(positions(ending(last), 'abrupt-end')).toEqual([]);
+  });
+
+  it('right after a failed call is abrupt', () => {
+    const trajectory = chat([
+      user('x'),
+      call('1', 'pay', {}),
+      result('1', 'Error: 500 internal server error'),
+    ]);
+    expect(positions(trajectory, 'abrupt-end')).toEqual([2]);
+  });
+});
+
+describe('a stated count', () => {
+  const items = Object.fromEntries(
+    Array.from({ length: 12 }, (_, n) => [
+      `i${n}`,
+      { id: `i${n}`, colour: n < 5 ? 'red' : 'blue', free: n < 10 },
+    ]),
+  );
+  const stated = (text: string) =>
+    chat([
+      user('how many shirts?'),
+      call('1', 'list', {}),
+      result('1', JSON.stringify({ items })),
+      agent(text),
+    ]);
+
+  it('that is no number of the listing is a misreading', () => {
+    expect(findings(stated('There are 11 available shirts.'), 'contradicted-count')).toMatchObject([
+      { spanId: 'm3', criticalCategory: 'misinterpretation' },
+    ]);
+  });
+
+  it.each([
+    'There are 12 shirts.',
+    'There are 10 available shirts.',
+    'We have 7 blue shirts.',
+    'There are 3 sizes.',
+    'There are 40 shops near you.',
+    'Shirts cost 11 francs.',
+  ])('is silent on %j', (text) => {
+    expect(findings(stated(text), 'contradicted-count')).toEqual([]);
+  });
+});
+
+describe("the agent's own write in its way", () => {
+  const order = (status: string) => JSON.stringify({ order_id: 'A1001', status, address: 'x' });
+  const told = (last: readonly ReturnType<typeof user>[]) =>
+    chat([
+      user('Change item and address of A1001.'),
+      call('1', 'get_order', { order_id: 'A1001' }),
+      result('1', order('pending')),
+      call('2', 'change_items', { order_id: 'A1001', item: 'B7' }),
+      result('2', order('changed')),
+      ...last,
+    ]);
+  const address = call('3', 'change_address', { order_id: 'A1001', address: 'y' });
+
+  it('is found when a later call on the same thing is refused', () => {
+    const trajectory = told([address, result('3', 'Error: only pending orders can be changed')]);
+    expect(findings(trajectory, 'own-write-blocks')).toMatchObject([{ spanId: 'm3', weight: 'failure' }]);
+  });
+
+  it('is found when the agent says that it can no longer do it', () => {
+    const trajectory = told([agent('The items have been changed, so I can no longer update the address.')]);
+    expect(positions(trajectory, 'own-write-blocks')).toEqual([3]);
+  });
+
+  it('is not there when the later call works or concerns another thing', () => {
+    expect(positions(told([address, result('3', order('changed'))]), 'own-write-blocks')).toEqual([]);
+    const elsewhere = call('3', 'change_address', { order_id: 'A1002', address: 'y' });
+    expect(positions(told([elsewhere, result('3', 'Error: no such order')]), 'own-write-blocks')).toEqual([]);
+  });
+});
+
+describe('an identifier in a call', () => {
+  const paid = (card: string, name = 'refund') =>
+    chat([
+      user('Refund R7K9, card_8810.'),
+      call('1', name, { card_id: card, booking: 'R7K9' }),
+      result('1', 'done'),
+    ]);
+
+  it('that nothing names is unsupported', () => {
+    expect(findings(paid('card_5519'), 'unsupported-value')).toMatchObject([
+      { spanId: 'm1', weight: 'failure' },
+    ]);
+  });
+
+  it('that somebody named is supported', () => {
+    expect(findings(paid('card_8810'), 'unsupported-value')).toEqual([]);
+  });
+
+  it('that is given to a new thing is only evidence', () => {
+    expect(findings(paid('card_5519', 'create_card'), 'unsupported-value')).toMatchObject([
+      { weight: 'evidence' },
+    ]);
+  });
+});
+
+describe('what a person is asked', () => {
+  it('again after they gave it', () => {
+    const trajectory = chat([
+      user('I am a@b.ch'),
+      agent('Hi.'),
+      user('Well?'),
+      agent('Please provide your email address.'),
+    ]);
+    expect(positions(trajectory, 'asked-again')).toEqual([3]);
+  });
+
+  it('for the first time, or to confirm the value, is fine', () => {
+    const first = chat([
+      user('hello'),
+      agent('Please provide your email.'),
+      user('a@b.ch'),
+      agent('Is a@b.ch your email?'),
+    ]);
+    expect(positions(first, 'asked-again')).toEqual([]);
+  });
+});
+
+describe('internals in an answer', () => {
+  it.each([
+    '<|im_start|>assistant hello',
+    'Dear {{customer_name}},',
+    'Call us at [insert phone number].',
+    '[INST] go [/INST]',
+  ])('leaked: %j', (text) => {
+    expect(positions(chat([user('x'), agent(text)]), 'leaked-markup')).toEqual([1]);
+  });
+
+  it.each([
+    'Use `{{name}}` in the template.',
+    '```\n<|im_start|>\n```',
+    'f(x) = [x]',
+    'I will add [1] as a source.',
+  ])('ordinary: %j', (text) => {
+    expect(positions(chat([user('x'), agent(text)]), 'leaked-markup')).toEqual([]);
+  });
+});
+
+describe('a task handed over among agents', () => {
+  const goal = 'Which museum in Basel shows the largest collection of Holbein paintings?';
+
+  it('that is not the goal is lost at the first step', () => {
+    const trajectory = groupChat(goal, [
+      ['Manager', 'Find out why the script stops with an unknown language.'],
+      ['Coder', 'Please send the script.'],
+    ]);
+    expect(positions(trajectory, 'goal-lost-at-start')).toEqual([0]);
+  });
+
+  it('that keeps the goal in other order is fine', () => {
+    const trajectory = groupChat(goal, [
+      [
+        'Manager',
+        'Holbein paintings: which Basel museum shows the largest collection? Plan: 1. list the museums.',
+      ],
+      ['Scout', 'I start.'],
+    ]);
+    expect(positions(trajectory, 'goal-lost-at-start')).toEqual([]);
+  });
+
+  it('cannot be compared without a stated goal', () => {
+    expect(report(chat([user('x'), agent('y')]), 'goal-lost-at-start').state).toBe('blind');
+  });
+});
+
+describe('what an agent claims', () => {
+  const goal = 'Find the ticket prices of the museum in Thun';
+  const handover: [string, string] = ['Manager', 'Find the ticket prices of the museum in Thun.'];
+
+  it('to have found without having looked', () => {
+    const trajectory = groupChat(goal, [
+      handover,
+      ['Scout', 'Here are the ticket prices: adults 12, children 6.'],
+    ]);
+    expect(positions(trajectory, 'claimed-work-without-tool')).toEqual([1]);
+  });
+
+  it('after something was run, or with its source, is not judged', () => {
+    const run = groupChat(goal, [
+      handover,
+      ['Scout', '```sh\ncurl museum\n```'],
+      ['Terminal', 'exitcode: 0 (execution succeeded)\nCode output: 12'],
+      ['Scout', 'I have found the prices: 12.'],
+    ]);
+    expect(positions(run, 'claimed-work-without-tool')).toEqual([]);
+    const sourced = groupChat(goal, [handover, ['Scout', 'I found 12 on https://museum.example/prices']]);
+    expect(positions(sourced, 'claimed-work-without-tool')).toEqual([]);
+  });
+
+  it('to have assumed is evidence of made-up data', () => {
+    const trajectory = groupChat(goal, [
+      handover,
+      ['Scout', "Let's assume the price is 12. With hypothetical data, …"],
+    ]);
+    expect(findings(trajectory, 'assumed-data')).toMatchObject([{ weight: 'evidence', confidence: 0.5 }]);
+  });
+});
