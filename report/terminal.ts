@@ -1,0 +1,180 @@
+import wrapAnsi from 'wrap-ansi';
+import type { Diagnosis, Failure, RootCause } from '../core/diagnosis/schema.ts';
+import { type VerdictPolicy, verdict } from '../core/diagnosis/verdict.ts';
+import { safeLine, safeText } from './escape.ts';
+
+/** Colours as functions, so that the report stays pure and plain text needs no stripping. */
+export interface Palette {
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+  green(text: string): string;
+  yellow(text: string): string;
+  cyan(text: string): string;
+}
+
+const same = (text: string): string => text;
+export const PLAIN: Palette = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
+
+export interface TerminalView {
+  readonly palette: Palette;
+  /** Columns. */
+  readonly width: number;
+  readonly policy?: VerdictPolicy;
+}
+
+const QUOTE_LIMIT = 240;
+
+/** One diagnosis for a person at a terminal, most important first: verdict, point of no return, failures, what to change. */
+export function renderTerminal(diagnosis: Diagnosis, view: TerminalView): string {
+  return [
+    heading(diagnosis, view),
+    criticalStep(diagnosis, view),
+    failures(diagnosis, view),
+    recommendations(diagnosis, view),
+    gaps(diagnosis, view),
+    footer(diagnosis, view),
+  ]
+    .filter((section) => section.length > 0)
+    .map((section) => section.join('\n'))
+    .join('\n\n')
+    .concat('\n');
+}
+
+function indent(text: string, by: number, width: number): string {
+  const pad = ' '.repeat(by);
+  const room = Math.max(20, width - by);
+  return wrapAnsi(text, room, { hard: true })
+    .split('\n')
+    .map((line) => pad + line)
+    .join('\n');
+}
+
+function heading(diagnosis: Diagnosis, { palette, policy, width }: TerminalView): string[] {
+  const { text, exitCode } = verdict(diagnosis, policy);
+  const bad = exitCode === 1 || exitCode === 3;
+  const paint = exitCode === 0 ? palette.green : bad ? palette.red : palette.yellow;
+  const mark = exitCode === 0 ? '✓' : bad ? '✗' : '?';
+  const who = [diagnosis.agent, diagnosis.service].filter((name): name is string => name !== null);
+  const about = [...who, diagnosis.format, `${diagnosis.coverage.spansTotal} spans`].map((s) =>
+    safeLine(s, 60),
+  );
+  const lines = [
+    `${palette.bold(safeLine(diagnosis.sessionId, 100))}  ${palette.dim(about.join(' · '))}`,
+    wrapAnsi(paint(palette.bold(`${mark} ${safeText(text)}`)), width, { hard: true }),
+  ];
+  if (diagnosis.goal !== null) {
+    lines.push(indent(palette.dim(`goal: ${safeLine(diagnosis.goal, 200)}`), 2, width));
+  }
+  return lines;
+}
+
+function place(diagnosis: Diagnosis, spanId: string): string {
+  const span = diagnosis.spans.find((entry) => entry.spanId === spanId);
+  if (span === undefined) return `span ${safeLine(spanId, 60)}`;
+  const who = span.agent === null ? '' : `${safeLine(span.agent, 40)}, `;
+  return `step ${span.position} · ${who}${safeLine(span.name, 50)} · span ${safeLine(spanId, 60)}`;
+}
+
+function criticalStep(diagnosis: Diagnosis, { palette, width }: TerminalView): string[] {
+  const step = diagnosis.criticalStep;
+  if (step === null) return [];
+  const agreement = step.agreement === null ? '' : `, ${Math.round(step.agreement * 100)} % of votes`;
+  const by = step.judgedBy === 'checks' ? 'by checks, without a model' : `by ${step.judgedBy}`;
+  const lines = [
+    palette.bold('Point of no return'),
+    indent(palette.red(place(diagnosis, step.spanId)), 2, width),
+    indent(`${step.category}, confidence ${step.confidence.toFixed(2)}${agreement} (judged ${by})`, 2, width),
+    indent(safeText(step.reason), 2, width),
+    ...step.evidence
+      .slice(0, 3)
+      .map((item) => indent(palette.cyan(`“${safeLine(item.quote, QUOTE_LIMIT)}”`), 4, width)),
+  ];
+  if (step.alternatives.length > 0) {
+    const others = step.alternatives.map(
+      (other) => `step ${other.position} (${other.category}, ${other.confidence.toFixed(2)})`,
+    );
+    lines.push(indent(palette.dim(`else: ${others.join('; ')}`), 2, width));
+  }
+  return lines;
+}
+
+function failures(diagnosis: Diagnosis, view: TerminalView): string[] {
+  if (diagnosis.failures.length === 0) return [];
+  return [
+    view.palette.bold(`Failures (${diagnosis.failures.length})`),
+    ...diagnosis.failures.flatMap((failure, index) => [
+      ...failureLines(diagnosis, failure, index, view),
+      ...causeLines(diagnosis, failure, diagnosis.rootCauses[index], view),
+    ]),
+  ];
+}
+
+function failureLines(diagnosis: Diagnosis, failure: Failure, index: number, view: TerminalView): string[] {
+  const { palette, width } = view;
+  const lines = [indent(`${index + 1}. ${palette.yellow(place(diagnosis, failure.span_id))}`, 2, width)];
+  for (const [i, category] of failure.category.entries()) {
+    const source = failure.source[i];
+    const by = source === undefined ? '' : source.kind === 'model' ? 'model' : `${source.kind} ${source.ref}`;
+    const confidence = (failure.confidence[i] ?? 0).toFixed(2);
+    lines.push(
+      indent(`${safeLine(category, 90)}  ${confidence}  ${palette.dim(safeLine(by, 80))}`, 5, width),
+      indent(palette.cyan(safeLine(failure.evidence[i] ?? '', QUOTE_LIMIT)), 5, width),
+    );
+  }
+  return lines;
+}
+
+function causeLines(
+  diagnosis: Diagnosis,
+  failure: Failure,
+  cause: RootCause | undefined,
+  { palette, width }: TerminalView,
+): string[] {
+  if (cause === undefined) return [];
+  const where = cause.location === failure.span_id ? 'here' : `at ${place(diagnosis, cause.location)}`;
+  const kind = cause.causality.replace('_FAILURE', '').toLowerCase();
+  return [
+    indent(`${palette.dim('why')}  ${kind}, ${where}: ${safeText(cause.root_cause_explanation)}`, 5, width),
+    indent(`${palette.dim('fix')}  ${safeText(cause.fix_recommendation)}`, 5, width),
+  ];
+}
+
+function recommendations(diagnosis: Diagnosis, { palette, width }: TerminalView): string[] {
+  // With one failure its own "fix" line has said it already.
+  if (diagnosis.failures.length < 2 || diagnosis.recommendations.length === 0) return [];
+  return [
+    palette.bold('What to change'),
+    ...diagnosis.recommendations.map((item) => {
+      const kind = item.fixType === 'OTHERS' ? '' : `${item.fixType.replaceAll('_', ' ').toLowerCase()}: `;
+      return indent(`• ${kind}${safeText(item.text)}`, 2, width);
+    }),
+  ];
+}
+
+function gaps(diagnosis: Diagnosis, { palette, width }: TerminalView): string[] {
+  const lines = diagnosis.coverage.gaps.map((gap) => {
+    const spans = gap.spanIds.length === 0 ? '' : ` (${gap.spanIds.length} spans)`;
+    return indent(palette.dim(`• ${safeText(gap.what)}${spans}: ${safeText(gap.reason)}`), 2, width);
+  });
+  for (const item of diagnosis.quarantined) {
+    lines.push(indent(palette.dim(`• quarantined in ${item.stage}: ${safeText(item.reason)}`), 2, width));
+  }
+  return lines.length === 0 ? [] : [palette.bold('Not looked at'), ...lines];
+}
+
+function footer(diagnosis: Diagnosis, { palette, width }: TerminalView): string[] {
+  const { usage, provenance } = diagnosis;
+  const cost = usage.costUsd === null ? 'cost unknown (no price on file)' : `USD ${usage.costUsd.toFixed(4)}`;
+  const cached = usage.cacheReadTokens > 0 ? `, ${usage.cacheReadTokens} cached` : '';
+  const { mode, chunks } = provenance.chunkPlan;
+  const parts = [
+    `model ${safeLine(provenance.model, 80)}`,
+    `depth ${provenance.depth}`,
+    mode === 'direct' ? 'one chunk' : `${chunks} chunks`,
+    `${usage.inputTokens} tokens in${cached}, ${usage.outputTokens} out`,
+    cost,
+    diagnosis.version === 0 ? 'not stored' : `version ${diagnosis.version}`,
+  ];
+  return [wrapAnsi(palette.dim(parts.join(' · ')), width, { hard: true })];
+}
