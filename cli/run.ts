@@ -1,0 +1,137 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { DEPTHS } from '../core/diagnosis/schema.ts';
+import { ExitCode } from '../core/diagnosis/verdict.ts';
+import { ROOTSPAN_VERSION } from '../core/version.ts';
+import { explainError } from './errors.ts';
+import type { CliIo } from './io.ts';
+
+const EXIT_CODES = `
+Exit codes:
+  0  nothing found with full coverage (or --exit-zero)
+  1  failures found
+  2  wrong usage or bad input
+  3  runtime error
+  4  partial, or not analysed
+  5  waiting for batch answers
+
+Models:
+  none                          checks only; the result names what was not looked for
+  bedrock:<model or profile>    Amazon Bedrock Converse, with your AWS credentials
+  openai:<model>@<base URL>     any chat-completions server; key in OPENAI_API_KEY
+  batch:<dir>                   Bedrock batch JSONL: writes requests.jsonl, reads responses.jsonl
+  replay:<dir>                  recorded answers
+`;
+
+/**
+ * Runs one command line. Returns the exit code and never throws: whatever goes wrong is said on `io.err`.
+ * Commands are imported when they are called, so that `rootspan --help` loads no SDK.
+ */
+export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
+  let exitCode: number = ExitCode.Clean;
+  const program = new Command('rootspan')
+    .description('Finds out why AI-agent sessions fail: which span, how, which step was the point of no return, why, and what to change.')
+    .version(ROOTSPAN_VERSION)
+    .showSuggestionAfterError()
+    .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text) })
+    .addHelpText('after', EXIT_CODES)
+    .exitOverride();
+
+  const model = (): Option =>
+    new Option('-m, --model <spec>', 'which model to ask, see below').default('none');
+  const store = (): Option =>
+    new Option('--store <where>', 'a folder (embedded DynamoDB), table:<name> (DynamoDB in your account), or none').default('.rootspan');
+  const json = (): Option => new Option('--json', 'print JSON; the default when standard output is not a terminal');
+
+  program
+    .command('diagnose')
+    .description('diagnose sessions from files, or from standard input with "-"')
+    .argument('<file...>', 'session or telemetry files; see `rootspan formats`')
+    .addOption(model())
+    .addOption(new Option('-d, --depth <depth>', 'checks: no model; standard: detection, judge, root causes; deep: adds constraints and votes').choices(DEPTHS).default('standard'))
+    .addOption(new Option('-c, --confidence <word>', 'drop findings below it').choices(['low', 'medium', 'high']).default('low'))
+    .addOption(json())
+    .addOption(store())
+    .option('--fail-on <categories>', 'exit 1 only for these categories or parents, comma-separated', commaList)
+    .option('--exit-zero', 'exit 0 whatever is found; bad input and errors keep their codes')
+    .option('--votes <n>', 'how often the judge votes', positiveInteger, 1)
+    .option('--guidelines <file>', "text added to the detection prompt: your team's own rules")
+    .option('--assume-failed', 'the session is known to have failed: the judge must name a step')
+    .option('--session <id>', 'only this session of the input')
+    .action(async (files: string[], options) => {
+      const { diagnoseCommand } = await import('./commands/diagnose.ts');
+      exitCode = await diagnoseCommand(files, options, io);
+    });
+
+  program
+    .command('list')
+    .description('list stored diagnoses, newest first')
+    .addOption(store())
+    .addOption(json())
+    .option('--agent <name>', 'only of this agent')
+    .option('--service <name>', 'only of this service')
+    .addOption(new Option('--outcome <outcome>', 'only with this outcome').choices(['FAILURES_FOUND', 'NO_FAILURE_FOUND', 'PARTIAL', 'NOT_ANALYSED']))
+    .option('--category <id>', 'only with this failure category')
+    .option('--since <time>', 'not older than an ISO time, or an age such as 24h or 7d')
+    .option('-n, --limit <n>', 'how many', positiveInteger, 20)
+    .action(async (options) => {
+      const { listCommand } = await import('./commands/list.ts');
+      exitCode = await listCommand(options, io);
+    });
+
+  program
+    .command('show')
+    .description('show a stored diagnosis')
+    .argument('<session>', 'session id, or the start of one')
+    .addOption(store())
+    .addOption(json())
+    .option('--version-number <n>', 'an older version', positiveInteger)
+    .option('--versions', 'list the versions instead')
+    .option('--log', 'show the validation log instead: what was checked at each step, and what could not be')
+    .addOption(new Option('--as <shape>', 'strands: the JSON of the Strands Evals detectors').choices(['rootspan', 'strands']).default('rootspan'))
+    .action(async (session: string, options) => {
+      const { showCommand } = await import('./commands/show.ts');
+      exitCode = await showCommand(session, options, io);
+    });
+
+  program
+    .command('estimate')
+    .description('what a diagnosis would take: spans, tokens, chunks, USD; asks no model')
+    .argument('<file...>', 'session or telemetry files')
+    .addOption(model().default('bedrock:global.anthropic.claude-sonnet-4-6'))
+    .addOption(json())
+    .action(async (files: string[], options) => {
+      const { estimateCommand } = await import('./commands/estimate.ts');
+      exitCode = await estimateCommand(files, options, io);
+    });
+
+  program
+    .command('formats')
+    .description('list the input formats and how each is recognised')
+    .addOption(json())
+    .action(async (options) => {
+      const { formatsCommand } = await import('./commands/formats.ts');
+      exitCode = await formatsCommand(options, io);
+    });
+
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.Clean : ExitCode.Usage;
+    const { text, exitCode: code } = explainError(error);
+    io.err(`rootspan: ${text}\n`);
+    return code;
+  }
+}
+
+function commaList(text: string): string[] {
+  const items = text.split(',').map((item) => item.trim());
+  if (items.some((item) => item === '')) throw new InvalidArgumentError('expected names separated by commas');
+  return items;
+}
+
+function positiveInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('expected a whole number of at least 1');
+  return value;
+}
