@@ -25,7 +25,9 @@ const MAX_INPUT_BYTES = 400 * 1024 * 1024;
 export async function readInput(source: string, io: CliIo): Promise<string> {
   if (source === '-') {
     if (io.inIsTerminal) {
-      throw new UsageError('"-" reads standard input, which is a terminal: pipe a session into it, or name a file');
+      throw new UsageError(
+        '"-" reads standard input, which is a terminal: pipe a session into it, or name a file',
+      );
     }
     return io.readStdin();
   }
@@ -35,9 +37,12 @@ export async function readInput(source: string, io: CliIo): Promise<string> {
     const code = (cause as NodeJS.ErrnoException).code;
     if (code === 'ENOENT') throw new UsageError(`no such file: ${source}`, { cause });
     if (code === 'EISDIR') {
-      throw new UsageError(`${source} is a folder: name the session files in it, for example ${source}/*.json`, {
-        cause,
-      });
+      throw new UsageError(
+        `${source} is a folder: name the session files in it, for example ${source}/*.json`,
+        {
+          cause,
+        },
+      );
     }
     throw new UsageError(`cannot read ${source}: ${code ?? String(cause)}`, { cause });
   }

@@ -29,7 +29,9 @@ Models:
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   let exitCode: number = ExitCode.Clean;
   const program = new Command('rootspan')
-    .description('Finds out why AI-agent sessions fail: which span, how, which step was the point of no return, why, and what to change.')
+    .description(
+      'Finds out why AI-agent sessions fail: which span, how, which step was the point of no return, why, and what to change.',
+    )
     .version(ROOTSPAN_VERSION)
     .showSuggestionAfterError()
     .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text) })
@@ -39,19 +41,38 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   const model = (): Option =>
     new Option('-m, --model <spec>', 'which model to ask, see below').default('none');
   const store = (): Option =>
-    new Option('--store <where>', 'a folder (embedded DynamoDB), table:<name> (DynamoDB in your account), or none').default('.rootspan');
-  const json = (): Option => new Option('--json', 'print JSON; the default when standard output is not a terminal');
+    new Option(
+      '--store <where>',
+      'a folder (embedded DynamoDB), table:<name> (DynamoDB in your account), or none',
+    ).default('.rootspan');
+  const json = (): Option =>
+    new Option('--json', 'print JSON; the default when standard output is not a terminal');
 
   program
     .command('diagnose')
     .description('diagnose sessions from files, or from standard input with "-"')
     .argument('<file...>', 'session or telemetry files; see `rootspan formats`')
     .addOption(model())
-    .addOption(new Option('-d, --depth <depth>', 'checks: no model; standard: detection, judge, root causes; deep: adds constraints and votes').choices(DEPTHS).default('standard'))
-    .addOption(new Option('-c, --confidence <word>', 'drop findings below it').choices(['low', 'medium', 'high']).default('low'))
+    .addOption(
+      new Option(
+        '-d, --depth <depth>',
+        'checks: no model; standard: detection, judge, root causes; deep: adds constraints and votes',
+      )
+        .choices(DEPTHS)
+        .default('standard'),
+    )
+    .addOption(
+      new Option('-c, --confidence <word>', 'drop findings below it')
+        .choices(['low', 'medium', 'high'])
+        .default('low'),
+    )
     .addOption(json())
     .addOption(store())
-    .option('--fail-on <categories>', 'exit 1 only for these categories or parents, comma-separated', commaList)
+    .option(
+      '--fail-on <categories>',
+      'exit 1 only for these categories or parents, comma-separated',
+      commaList,
+    )
     .option('--exit-zero', 'exit 0 whatever is found; bad input and errors keep their codes')
     .option('--votes <n>', 'how often the judge votes', positiveInteger, 1)
     .option('--guidelines <file>', "text added to the detection prompt: your team's own rules")
@@ -69,7 +90,14 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     .addOption(json())
     .option('--agent <name>', 'only of this agent')
     .option('--service <name>', 'only of this service')
-    .addOption(new Option('--outcome <outcome>', 'only with this outcome').choices(['FAILURES_FOUND', 'NO_FAILURE_FOUND', 'PARTIAL', 'NOT_ANALYSED']))
+    .addOption(
+      new Option('--outcome <outcome>', 'only with this outcome').choices([
+        'FAILURES_FOUND',
+        'NO_FAILURE_FOUND',
+        'PARTIAL',
+        'NOT_ANALYSED',
+      ]),
+    )
     .option('--category <id>', 'only with this failure category')
     .option('--since <time>', 'not older than an ISO time, or an age such as 24h or 7d')
     .option('-n, --limit <n>', 'how many', positiveInteger, 20)
@@ -87,7 +115,11 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     .option('--version-number <n>', 'an older version', positiveInteger)
     .option('--versions', 'list the versions instead')
     .option('--log', 'show the validation log instead: what was checked at each step, and what could not be')
-    .addOption(new Option('--as <shape>', 'strands: the JSON of the Strands Evals detectors').choices(['rootspan', 'strands']).default('rootspan'))
+    .addOption(
+      new Option('--as <shape>', 'strands: the JSON of the Strands Evals detectors')
+        .choices(['rootspan', 'strands'])
+        .default('rootspan'),
+    )
     .action(async (session: string, options) => {
       const { showCommand } = await import('./commands/show.ts');
       exitCode = await showCommand(session, options, io);
@@ -132,6 +164,7 @@ function commaList(text: string): string[] {
 
 function positiveInteger(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('expected a whole number of at least 1');
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new InvalidArgumentError('expected a whole number of at least 1');
   return value;
 }

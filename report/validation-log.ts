@@ -14,12 +14,22 @@ export function renderValidationLog(diagnosis: Diagnosis, { palette }: TerminalV
     const entries = steps.get(position) ?? [];
     lines.push('', palette.bold(`step ${position} · span ${safeLine(entries[0]?.spanId ?? '', 60)}`));
     for (const entry of entries) {
-      const paint = entry.verdict === 'violated' ? palette.red : entry.verdict === 'satisfied' ? palette.green : palette.yellow;
+      const paint =
+        entry.verdict === 'violated'
+          ? palette.red
+          : entry.verdict === 'satisfied'
+            ? palette.green
+            : palette.yellow;
       const rate =
-        entry.healthyFiringRate === null ? '' : palette.dim(` (fires on ${(entry.healthyFiringRate * 100).toFixed(0)} % of healthy runs)`);
-      lines.push(`  ${paint(entry.verdict.padEnd(13))} ${safeLine(entry.constraint, 80)} [${entry.origin}, ${entry.severity}]${rate}`);
+        entry.healthyFiringRate === null
+          ? ''
+          : palette.dim(` (fires on ${(entry.healthyFiringRate * 100).toFixed(0)} % of healthy runs)`);
+      lines.push(
+        `  ${paint(entry.verdict.padEnd(13))} ${safeLine(entry.constraint, 80)} [${entry.origin}, ${entry.severity}]${rate}`,
+      );
       lines.push(`    ${safeText(entry.reason)}`);
-      for (const item of entry.evidence) lines.push(`    ${palette.cyan(`“${safeLine(item.quote, 200)}”`)} ${safeLine(item.note, 120)}`);
+      for (const item of entry.evidence)
+        lines.push(`    ${palette.cyan(`“${safeLine(item.quote, 200)}”`)} ${safeLine(item.note, 120)}`);
     }
   }
   return `${lines.join('\n')}\n`;

@@ -28,7 +28,11 @@ export interface DiagnoseFlags {
 }
 
 /** One session that could not be diagnosed must not hide the others: its error is said, and the worst code wins. */
-export async function diagnoseCommand(files: readonly string[], flags: DiagnoseFlags, io: CliIo): Promise<number> {
+export async function diagnoseCommand(
+  files: readonly string[],
+  flags: DiagnoseFlags,
+  io: CliIo,
+): Promise<number> {
   const failOn = checkCategories(flags.failOn ?? []);
   const options: DiagnosisOptions = {
     ...DEFAULT_OPTIONS,
@@ -41,20 +45,22 @@ export async function diagnoseCommand(files: readonly string[], flags: DiagnoseF
   const { sessions, failedInputs } = await readSessionFiles(files, io);
   const chosen = chooseSessions(sessions, flags.session);
   const asJson = flags.json ?? !io.outIsTerminal;
-  const store = await openStore(flags.store, io);
+  const store = await openStore(flags.store);
   const codes: ExitCode[] = failedInputs > 0 ? [ExitCode.Usage] : [];
   const report = progress(io);
   try {
-    const deps = await pipelineDeps(flags.model, io);
+    const deps = await pipelineDeps(flags.model, store, io);
     let waiting = 0;
     for (const [index, session] of chosen.entries()) {
-      const label = chosen.length === 1 ? session.sessionId : `${index + 1}/${chosen.length} ${session.sessionId}`;
+      const label =
+        chosen.length === 1 ? session.sessionId : `${index + 1}/${chosen.length} ${session.sessionId}`;
       try {
         const fresh = await diagnose(session, options, {
           ...deps,
           onProgress: ({ stage, done, total }) => report(`${label}: ${stage} ${done}/${total}`),
         });
-        const stored = store === null ? fresh : { ...fresh, version: (await store.put(fresh)).version };
+        const stored =
+          store === null ? fresh : { ...fresh, version: (await store.diagnoses.put(fresh)).version };
         report('');
         print(stored, asJson, failOn, io);
         const { exitCode } = verdict(stored, { failOn });
@@ -87,7 +93,14 @@ export async function diagnoseCommand(files: readonly string[], flags: DiagnoseF
 function print(diagnosis: Diagnosis, asJson: boolean, failOn: readonly string[], io: CliIo): void {
   // Several sessions give several JSON values, one after the other: what jq reads as a stream.
   if (asJson) io.out(`${JSON.stringify(diagnosis, null, 2)}\n`);
-  else io.out(renderTerminal(diagnosis, { palette: palette(io), width: Math.min(io.columns, 120), policy: { failOn } }));
+  else
+    io.out(
+      renderTerminal(diagnosis, {
+        palette: palette(io),
+        width: Math.min(io.columns, 120),
+        policy: { failOn },
+      }),
+    );
 }
 
 function chooseSessions(sessions: readonly Session[], wanted: string | undefined): readonly Session[] {
@@ -95,13 +108,17 @@ function chooseSessions(sessions: readonly Session[], wanted: string | undefined
   const chosen = sessions.filter((session) => session.sessionId === wanted);
   if (chosen.length > 0) return chosen;
   const known = sessions.slice(0, 5).map((session) => session.sessionId);
-  throw new UsageError(`no session "${wanted}" in the input; it has ${known.join(', ')}${sessions.length > 5 ? ', …' : ''}`);
+  throw new UsageError(
+    `no session "${wanted}" in the input; it has ${known.join(', ')}${sessions.length > 5 ? ', …' : ''}`,
+  );
 }
 
 function checkCategories(wanted: readonly string[]): readonly string[] {
   for (const name of wanted) {
     if (!CATEGORY_IDS.some((id) => categoryMatches(id, name))) {
-      throw new UsageError(`--fail-on: unknown category "${name}"; ids and parents are listed in docs/taxonomy.md`);
+      throw new UsageError(
+        `--fail-on: unknown category "${name}"; ids and parents are listed in docs/taxonomy.md`,
+      );
     }
   }
   return wanted;

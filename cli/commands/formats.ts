@@ -9,7 +9,9 @@ export async function formatsCommand(flags: { readonly json?: boolean }, io: Cli
   }
   const paint = palette(io);
   for (const format of formats) {
-    io.out(`${paint.bold(format.id.padEnd(28))} ${format.title}\n${' '.repeat(29)}${paint.dim(format.knownBy)}\n`);
+    io.out(
+      `${paint.bold(format.id.padEnd(28))} ${format.title}\n${' '.repeat(29)}${paint.dim(format.knownBy)}\n`,
+    );
   }
   return 0;
 }

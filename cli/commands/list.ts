@@ -16,11 +16,14 @@ export interface ListFlags {
 }
 
 export async function listCommand(flags: ListFlags, io: CliIo): Promise<number> {
-  const given = [flags.agent, flags.service, flags.outcome, flags.category].filter((value) => value !== undefined);
-  if (given.length > 1) throw new UsageError('give one of --agent, --service, --outcome and --category: each is its own index');
-  const store = requireStore(await openStore(flags.store, io));
+  const given = [flags.agent, flags.service, flags.outcome, flags.category].filter(
+    (value) => value !== undefined,
+  );
+  if (given.length > 1)
+    throw new UsageError('give one of --agent, --service, --outcome and --category: each is its own index');
+  const store = requireStore(await openStore(flags.store));
   try {
-    const { items } = await store.recent({
+    const { items } = await store.diagnoses.recent({
       limit: flags.limit,
       ...(flags.agent === undefined ? {} : { agent: flags.agent }),
       ...(flags.service === undefined ? {} : { service: flags.service }),
@@ -35,7 +38,12 @@ export async function listCommand(flags: ListFlags, io: CliIo): Promise<number> 
     if (items.length === 0) io.err('rootspan: no stored diagnosis matches\n');
     const paint = palette(io);
     for (const item of items) {
-      const color = item.outcome === 'FAILURES_FOUND' ? paint.red : item.outcome === 'NO_FAILURE_FOUND' ? paint.green : paint.yellow;
+      const color =
+        item.outcome === 'FAILURES_FOUND'
+          ? paint.red
+          : item.outcome === 'NO_FAILURE_FOUND'
+            ? paint.green
+            : paint.yellow;
       const critical = item.criticalCategory === null ? '' : `  critical: ${item.criticalCategory}`;
       io.out(
         `${item.createdAt.slice(0, 19)}  ${color(item.outcome.padEnd(16))}  ${String(item.failureCount).padStart(3)} failing  ` +
@@ -53,8 +61,10 @@ const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 /** `24h`, `7d`, `30m`, or an ISO time. */
 export function sinceIso(text: string, nowMs: number): string {
   const age = /^(\d{1,6})([mhd])$/.exec(text);
-  if (age !== null) return new Date(nowMs - Number(age[1]) * UNITS[age[2] as keyof typeof UNITS]).toISOString();
+  if (age !== null)
+    return new Date(nowMs - Number(age[1]) * UNITS[age[2] as keyof typeof UNITS]).toISOString();
   const time = Date.parse(text);
-  if (Number.isNaN(time)) throw new UsageError(`--since: expected an ISO time or an age such as 24h or 7d, got "${text}"`);
+  if (Number.isNaN(time))
+    throw new UsageError(`--since: expected an ISO time or an age such as 24h or 7d, got "${text}"`);
   return new Date(time).toISOString();
 }

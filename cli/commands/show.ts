@@ -16,19 +16,26 @@ export interface ShowFlags {
 
 /** Showing is not judging: exit code 0 when there is something to show. */
 export async function showCommand(session: string, flags: ShowFlags, io: CliIo): Promise<number> {
-  const store = requireStore(await openStore(flags.store, io));
+  const store = requireStore(await openStore(flags.store));
   try {
     if (flags.versions === true) {
-      const versions = await store.versions(session);
+      const versions = await store.diagnoses.versions(session);
       if (versions.length === 0) throw new UsageError(notFound(session, flags.store));
       for (const item of versions) io.out(`${JSON.stringify(item)}\n`);
       return 0;
     }
     const diagnosis =
-      flags.versionNumber === undefined ? await store.latest(session) : await store.version(session, flags.versionNumber);
+      flags.versionNumber === undefined
+        ? await store.diagnoses.latest(session)
+        : await store.diagnoses.version(session, flags.versionNumber);
     if (diagnosis === null) throw new UsageError(notFound(session, flags.store));
     const view = { palette: palette(io), width: Math.min(io.columns, 120) };
-    if (flags.log === true) io.out(flags.json === true ? `${JSON.stringify(diagnosis.validationLog, null, 2)}\n` : renderValidationLog(diagnosis, view));
+    if (flags.log === true)
+      io.out(
+        flags.json === true
+          ? `${JSON.stringify(diagnosis.validationLog, null, 2)}\n`
+          : renderValidationLog(diagnosis, view),
+      );
     else if (flags.as === 'strands') io.out(`${JSON.stringify(toStrandsJson(diagnosis), null, 2)}\n`);
     else if (flags.json ?? !io.outIsTerminal) io.out(`${JSON.stringify(diagnosis, null, 2)}\n`);
     else io.out(renderTerminal(diagnosis, view));

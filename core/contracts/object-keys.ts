@@ -33,3 +33,19 @@ export const diagnosisObjectKey = (sessionId: string, diagnosisId: string, conte
 
 /** A model's answer by the hash of its request. */
 export const answerKey = (requestHash: string): string => `cache/${keyPart(requestHash)}.json`;
+
+/** All raw records of a trace. The slash keeps a trace whose id begins with this one apart. */
+export const rawPrefix = (traceId: string): string => `raw/${keyPart(traceId)}/`;
+/** Records of one log event that belong to one trace; create-only. */
+export const rawKey = (traceId: string, eventHash: string): string =>
+  `${rawPrefix(traceId)}${eventHash}.json.gz`;
+
+export const QUARANTINE_PREFIX = 'quarantine/';
+/** What could not be read, as it came. */
+export const quarantineKey = (hash: string): string => `${QUARANTINE_PREFIX}${hash}.json.gz`;
+
+/** Step Functions takes 80 characters of a restricted set, and refuses a name for 90 days once it was used. */
+export function executionName(sessionId: string, sessionHash: string): string {
+  const readable = sessionId.replace(/[^A-Za-z0-9_-]/g, '-').slice(0, 30);
+  return `${readable}-${sha256Hex(sessionId).slice(0, 8)}-${sessionHash.slice(0, 32)}`;
+}

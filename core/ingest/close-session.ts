@@ -1,13 +1,13 @@
+import { SessionTooLargeError } from '../contracts/errors.ts';
 import { canonicalJson, sha256Hex } from '../contracts/hash.ts';
 import { MAX_TIMER_SECONDS, type SessionState, type WorkflowStarter } from '../contracts/ingest-ports.ts';
-import { SessionTooLargeError } from '../contracts/errors.ts';
+import { executionName, rawPrefix, sessionObjectKey } from '../contracts/object-keys.ts';
 import type { ObjectStore } from '../contracts/ports.ts';
 import type { RawRecord } from '../formats/format.ts';
 import { assembleSessions } from '../session/assemble.ts';
 import type { Session } from '../session/model.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { gunzipText, gzipJson } from './gzip.ts';
-import { executionName, rawPrefix, sessionKey } from './keys.ts';
 import { type IngestDeps, type StoredEvent, touchAndArm } from './store-events.ts';
 
 export interface CloseDeps extends Pick<IngestDeps, 'objects' | 'index' | 'timers' | 'clock'> {
@@ -55,17 +55,26 @@ export async function closeSession(sessionId: string, deps: CloseDeps): Promise<
   const text = canonicalJson(session.session);
   const hash = sha256Hex(text);
   if (hash === state.closedHash) {
-    return end(state, now, { closedHash: hash, closings: state.closings, ownedBy: null, skipped: state.skipped }, deps, {
-      result: 'unchanged',
-      hash,
-    });
+    return end(
+      state,
+      now,
+      { closedHash: hash, closings: state.closings, ownedBy: null, skipped: state.skipped },
+      deps,
+      {
+        result: 'unchanged',
+        hash,
+      },
+    );
   }
-  const key = sessionKey(sessionId, hash);
+  const key = sessionObjectKey(sessionId, hash);
   await deps.objects.putIfAbsent(key, await gzipJson(JSON.parse(text)));
   const closings = state.closings + 1;
   if (!sampled(sessionId, settings.sampling)) {
     const reason = 'sampled-out';
-    return end(state, now, { closedHash: hash, closings, ownedBy: null, skipped: reason }, deps, { result: 'skipped', reason });
+    return end(state, now, { closedHash: hash, closings, ownedBy: null, skipped: reason }, deps, {
+      result: 'skipped',
+      reason,
+    });
   }
   const name = executionName(sessionId, hash);
   await deps.workflow.start(name, {
@@ -106,25 +115,41 @@ async function end(
 async function handOver(state: SessionState, owner: string, now: number, deps: CloseDeps): Promise<Closing> {
   const other = await deps.index.state(owner);
   if (other === null || other.closedAt === null || other.closedAt <= state.lastSeen) {
-    for (const traceId of await deps.index.tracesOfSession(state.sessionId)) await deps.index.link(traceId, owner);
+    for (const traceId of await deps.index.tracesOfSession(state.sessionId))
+      await deps.index.link(traceId, owner);
     await touchAndArm(owner, state.lastEvent, { ...deps, idleSeconds: deps.defaultIdleSeconds });
   }
-  return end(state, now, { closedHash: null, closings: state.closings, ownedBy: owner, skipped: null }, deps, {
-    result: 'handed-over',
-    to: owner,
-  });
+  return end(
+    state,
+    now,
+    { closedHash: null, closings: state.closings, ownedBy: owner, skipped: null },
+    deps,
+    {
+      result: 'handed-over',
+      to: owner,
+    },
+  );
 }
 
 async function endWithout(state: SessionState, now: number, deps: CloseDeps): Promise<Closing> {
   const reason = 'no-spans';
-  return end(state, now, { closedHash: null, closings: state.closings, ownedBy: null, skipped: reason }, deps, {
-    result: 'skipped',
-    reason,
-  });
+  return end(
+    state,
+    now,
+    { closedHash: null, closings: state.closings, ownedBy: null, skipped: reason },
+    deps,
+    {
+      result: 'skipped',
+      reason,
+    },
+  );
 }
 
 /** The session made of all records of its traces, or whose they are instead; `null` when they hold no span. */
-async function assemble(sessionId: string, deps: CloseDeps): Promise<{ session: Session; owner: string } | null> {
+async function assemble(
+  sessionId: string,
+  deps: CloseDeps,
+): Promise<{ session: Session; owner: string } | null> {
   const records: RawRecord[] = [];
   let bytes = 0;
   for (const traceId of await deps.index.tracesOfSession(sessionId)) {

@@ -46,7 +46,10 @@ export const MAX_INFLATED_BYTES = 64 * 1024 * 1024;
  * Unwraps a CloudWatch Logs subscription event, direct or through Kinesis. An envelope that cannot be read is
  * trouble to quarantine, never an exception: it would fail the batch, be retried twice and be lost.
  */
-export async function unwrapLogEvents(event: unknown, maxBytes: number = MAX_INFLATED_BYTES): Promise<Unwrapped> {
+export async function unwrapLogEvents(
+  event: unknown,
+  maxBytes: number = MAX_INFLATED_BYTES,
+): Promise<Unwrapped> {
   const direct = awslogsSchema.safeParse(event);
   if (direct.success) return unwrapPayload(direct.data.awslogs.data, maxBytes);
   const kinesis = kinesisSchema.safeParse(event);
@@ -74,7 +77,10 @@ async function unwrapPayload(data: string, maxBytes: number): Promise<Unwrapped>
   let text: string;
   try {
     // Through Kinesis a producer may send plain JSON: gzip is known by its two magic bytes.
-    text = bytes[0] === 0x1f && bytes[1] === 0x8b ? await gunzipText(bytes, maxBytes) : new TextDecoder().decode(bytes);
+    text =
+      bytes[0] === 0x1f && bytes[1] === 0x8b
+        ? await gunzipText(bytes, maxBytes)
+        : new TextDecoder().decode(bytes);
   } catch (error) {
     return failed(error instanceof InflatedTooLarge ? error.message : 'payload is not valid gzip');
   }
@@ -85,7 +91,8 @@ async function unwrapPayload(data: string, maxBytes: number): Promise<Unwrapped>
     return failed('decompressed payload is not JSON');
   }
   const payload = payloadSchema.safeParse(json);
-  if (!payload.success) return failed(`payload has not the shape of a subscription: ${z.prettifyError(payload.error)}`);
+  if (!payload.success)
+    return failed(`payload has not the shape of a subscription: ${z.prettifyError(payload.error)}`);
   const { messageType, logGroup, logStream, logEvents } = payload.data;
   // A health check from CloudWatch: success, nothing to store.
   if (messageType === 'CONTROL_MESSAGE') return { events: [], trouble: [] };
@@ -107,6 +114,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
 export function toBase64(bytes: Uint8Array): string {
   let binary = '';
   // 32,768 arguments is well below every engine's limit for one call.
-  for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  for (let at = 0; at < bytes.length; at += 0x8000)
+    binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
   return btoa(binary);
 }

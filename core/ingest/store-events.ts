@@ -1,12 +1,12 @@
 import { sha256Hex } from '../contracts/hash.ts';
 import { MAX_TIMER_SECONDS, type SessionIndex, type TimerQueue } from '../contracts/ingest-ports.ts';
+import { quarantineKey, rawKey } from '../contracts/object-keys.ts';
 import type { Clock, ObjectStore } from '../contracts/ports.ts';
 import { decodeLogEventMessage } from '../formats/decode-message.ts';
 import type { RawRecord } from '../formats/format.ts';
 import { statedSessionId } from '../session/session-id.ts';
 import { type EnvelopeTrouble, type LogEvent, toBase64 } from './envelope.ts';
 import { gzipJson } from './gzip.ts';
-import { quarantineKey, rawKey } from './keys.ts';
 
 export interface IngestDeps {
   readonly objects: ObjectStore;
@@ -61,7 +61,10 @@ export async function storeEvents(
 ): Promise<IngestReport> {
   const report = { stored: 0, duplicates: 0, quarantined: 0, dropped: 0, unrelated: 0 };
   for (const item of trouble) {
-    await quarantine({ reason: item.reason, logGroup: null, logStream: null, eventId: null, raw: item.raw }, deps);
+    await quarantine(
+      { reason: item.reason, logGroup: null, logStream: null, eventId: null, raw: item.raw },
+      deps,
+    );
     report.quarantined += 1;
   }
   const touched = new Map<string, string>();
@@ -89,7 +92,12 @@ export async function storeEvents(
     const hash = eventHash(event);
     for (const [traceId, records] of byTrace) {
       const stored: StoredEvent = {
-        event: { id: event.id, timestamp: event.timestamp, logGroup: event.logGroup, logStream: event.logStream },
+        event: {
+          id: event.id,
+          timestamp: event.timestamp,
+          logGroup: event.logGroup,
+          logStream: event.logStream,
+        },
         records,
       };
       const created = await deps.objects.putIfAbsent(rawKey(traceId, hash), await gzipJson(stored));
@@ -125,7 +133,11 @@ function groupByTrace(records: readonly RawRecord[]): Map<string, RawRecord[]> {
  * The sessions that a trace's record concerns: those it names, else those that the trace is known to belong to,
  * else a session by the trace's own id, which hands over to the real one when it closes (close-session).
  */
-async function sessionsOf(traceId: string, records: readonly RawRecord[], deps: IngestDeps): Promise<readonly string[]> {
+async function sessionsOf(
+  traceId: string,
+  records: readonly RawRecord[],
+  deps: IngestDeps,
+): Promise<readonly string[]> {
   const stated = new Set(records.map(statedSessionId).filter((id): id is string => id !== null));
   if (stated.size > 0) {
     for (const sessionId of stated) await deps.index.link(traceId, sessionId);
@@ -150,7 +162,10 @@ export async function touchAndArm(
 
 async function quarantine(trouble: Omit<StoredTrouble, 'quarantinedAt'>, deps: IngestDeps): Promise<void> {
   const item: StoredTrouble = { ...trouble, quarantinedAt: new Date(deps.clock.now()).toISOString() };
-  await deps.objects.putIfAbsent(quarantineKey(sha256Hex(`${trouble.eventId}\n${trouble.raw}`)), await gzipJson(item));
+  await deps.objects.putIfAbsent(
+    quarantineKey(sha256Hex(`${trouble.eventId}\n${trouble.raw}`)),
+    await gzipJson(item),
+  );
 }
 
 /**

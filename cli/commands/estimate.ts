@@ -1,0 +1,72 @@
+import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
+import { capabilitiesOfSpec, limitsOf } from '../../core/model/capabilities.ts';
+import { addUsage, NO_USAGE } from '../../core/model/port.ts';
+import { NO_TOKENS, priceUsage } from '../../core/model/price-usage.ts';
+import { prepare } from '../../core/pipeline.ts';
+import { sessionSpans } from '../../core/session/model.ts';
+import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { safeLine } from '../../report/escape.ts';
+import type { CliIo } from '../io.ts';
+import { readSessionFiles } from '../read-sessions.ts';
+
+/** Answers of detection and root causes are short; measured prompts cap them, so the estimate is an upper bound. */
+const OUTPUT_TOKENS_PER_CALL = 2_000;
+
+/** What a diagnosis at depth `standard` would take. An estimate: the model's own tokeniser counts otherwise. */
+export async function estimateCommand(
+  files: readonly string[],
+  flags: { readonly model: string; readonly json?: boolean },
+  io: CliIo,
+): Promise<number> {
+  const { sessions, failedInputs } = await readSessionFiles(files, io);
+  const capabilities = capabilitiesOfSpec(flags.model);
+  const counter = makeTokenCounter();
+  const rows = sessions.map((session) => {
+    const { plan, notAnalysed } = prepare(session, DEFAULT_OPTIONS, {
+      counter,
+      limits: limitsOf(capabilities),
+      modelSpec: flags.model,
+    });
+    // One call a chunk, then one for the judge and the root causes over the whole session; each is priced alone,
+    // because price tiers go by the prompt of one call.
+    const prompts =
+      notAnalysed === null ? [...plan.chunks.map((chunk) => chunk.tokens), plan.totalTokens] : [];
+    const calls = prompts.map((tokens) =>
+      priceUsage(
+        {
+          ...NO_TOKENS,
+          inputTokens: Math.ceil((tokens + plan.settings.promptTokens) * capabilities.tokenFactor),
+          outputTokens: OUTPUT_TOKENS_PER_CALL,
+        },
+        capabilities,
+        flags.model.startsWith('batch:') ? 'batch' : 'online',
+      ),
+    );
+    const usage = calls.reduce(addUsage, NO_USAGE);
+    return {
+      sessionId: session.sessionId,
+      spans: sessionSpans(session).length,
+      sessionTokens: plan.totalTokens,
+      mode: plan.mode,
+      chunks: plan.chunks.length,
+      calls: usage.calls,
+      inputTokens: usage.inputTokens,
+      outputTokens: usage.outputTokens,
+      costUsd: usage.costUsd,
+      notAnalysed,
+    };
+  });
+  if (flags.json ?? !io.outIsTerminal) {
+    for (const row of rows) io.out(`${JSON.stringify(row)}\n`);
+  } else {
+    for (const row of rows) {
+      const cost = row.costUsd === null ? 'no price on file' : `about USD ${row.costUsd.toFixed(4)}`;
+      const why = row.notAnalysed === null ? '' : ` (${row.notAnalysed})`;
+      io.out(
+        `${safeLine(row.sessionId, 80)}: ${row.spans} spans, ${row.sessionTokens} tokens, ${row.mode}, ` +
+          `${row.chunks} chunks, ${row.calls} calls, ${cost}${why}\n`,
+      );
+    }
+  }
+  return failedInputs > 0 ? 2 : 0;
+}
