@@ -57,7 +57,7 @@ export interface PipelineDeps {
 
 /** Answers are cached in the store's object folder, so that a rerun is not paid for again. */
 export async function pipelineDeps(spec: string, store: OpenStore | null, io: CliIo): Promise<PipelineDeps> {
-  const openaiApiKey = io.env['OPENAI_API_KEY'];
+  const openaiApiKey = io.env.OPENAI_API_KEY;
   const model = await createModel(spec, {
     retry: {},
     ...(store === null ? {} : { cache: store.objects }),

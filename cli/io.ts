@@ -49,8 +49,8 @@ export async function readInput(source: string, io: CliIo): Promise<string> {
 }
 
 export function palette(io: CliIo): Palette {
-  const wanted = io.outIsTerminal && io.env['NO_COLOR'] === undefined && io.env['TERM'] !== 'dumb';
-  return createColors(wanted || (io.env['FORCE_COLOR'] ?? '0') !== '0');
+  const wanted = io.outIsTerminal && io.env.NO_COLOR === undefined && io.env.TERM !== 'dumb';
+  return createColors(wanted || (io.env.FORCE_COLOR ?? '0') !== '0');
 }
 
 /** Progress on one repainted line on a terminal, nothing elsewhere: logs of CI stay readable. */

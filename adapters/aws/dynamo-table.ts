@@ -6,6 +6,7 @@ import {
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
+  UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { type ItemKey, TABLE } from '../../core/contracts/table.ts';
@@ -20,6 +21,8 @@ export type Condition =
   | { readonly absentOrLess: string; readonly than: number }
   /** Compare and set. */
   | { readonly attribute: string; readonly equals: string };
+
+export type Comparison = 'absent' | { readonly is: '=' | '<=' | '<'; readonly to: string | number };
 
 export interface QueryRange {
   readonly pk: string;
@@ -79,6 +82,75 @@ export class DynamoTable {
       return true;
     } catch (error) {
       if (error instanceof ConditionalCheckFailedException) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * Sets and removes attributes of one item, creating it if need be, and returns the item after the write; `null`,
+   * having changed nothing, when the condition does not hold. `keep` are set only if they are not there yet.
+   */
+  async update(
+    key: ItemKey,
+    change: {
+      readonly set: Readonly<Record<string, unknown>>;
+      readonly keep?: Readonly<Record<string, unknown>>;
+      readonly remove?: readonly string[];
+      /** Attributes that must be equal, or absent where `undefined`; any of the alternatives suffices. */
+      readonly onlyIf?: readonly Readonly<Record<string, Comparison>>[];
+    },
+  ): Promise<Item | null> {
+    const names: Record<string, string> = {};
+    const values: Record<string, unknown> = {};
+    const name = (attribute: string): string => {
+      const alias = `#u${Object.keys(names).length}`;
+      names[alias] = attribute;
+      return alias;
+    };
+    const value = (given: unknown): string => {
+      const alias = `:u${Object.keys(values).length}`;
+      values[alias] = given;
+      return alias;
+    };
+    const sets = Object.entries(change.set).map(
+      ([attribute, given]) => `${name(attribute)} = ${value(given)}`,
+    );
+    for (const [attribute, given] of Object.entries(change.keep ?? {})) {
+      const alias = name(attribute);
+      sets.push(`${alias} = if_not_exists(${alias}, ${value(given)})`);
+    }
+    const removes = (change.remove ?? []).map(name);
+    const condition = change.onlyIf
+      ?.map((all) =>
+        Object.entries(all)
+          .map(([attribute, comparison]) => {
+            if (comparison === 'absent') return `attribute_not_exists(${name(attribute)})`;
+            return `${name(attribute)} ${comparison.is} ${value(comparison.to)}`;
+          })
+          .join(' AND '),
+      )
+      .map((alternative) => `(${alternative})`)
+      .join(' OR ');
+    try {
+      const { Attributes } = await this.#client.send(
+        new UpdateItemCommand({
+          TableName: this.#name,
+          Key: marshall(key),
+          UpdateExpression: [
+            `SET ${sets.join(', ')}`,
+            removes.length === 0 ? '' : `REMOVE ${removes.join(', ')}`,
+          ]
+            .join(' ')
+            .trim(),
+          ExpressionAttributeNames: names,
+          ExpressionAttributeValues: marshall(values, { removeUndefinedValues: true }),
+          ReturnValues: 'ALL_NEW',
+          ...(condition === undefined ? {} : { ConditionExpression: condition }),
+        }),
+      );
+      return toItem(Attributes ?? {});
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return null;
       throw error;
     }
   }

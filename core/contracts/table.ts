@@ -10,7 +10,9 @@ import { keyPart } from './object-keys.ts';
  * | diagnosis, one a version | `SESSION#<id>` | `DIAGNOSIS#<version>` | | |
  * | newest version | `SESSION#<id>` | `LATEST` | | |
  * | failure of an execution | `SESSION#<id>` | `FAILURE#<execution>` | `FAILURES` | time |
- * | session index (ingest) | `SESSION#<id>` | `INDEX` | `SESSIONS#<state>` | last seen |
+ * | session index (ingest) | `SESSION#<id>` | `INDEX` | `SESSIONS#pending` while armed | last seen |
+ * | session has trace | `SESSION#<id>` | `TRACE#<trace>` | | |
+ * | trace is of session | `TRACE#<trace>` | `SESSION#<id>` | | |
  * | timeline entry | `RECENT#<pattern>` | `<time>#<session>#<version>` | | |
  * | fingerprint | `FINGERPRINT#<fp>` | `STATE` | `FINGERPRINTS#<state>` | last seen |
  * | fingerprint in a session | `FINGERPRINT#<fp>` | `SEEN#<session>` | | |
@@ -73,3 +75,19 @@ export const fingerprintSeenKey = (fingerprint: string, sessionId: string): Item
   sk: `SEEN#${keyPart(sessionId)}`,
 });
 export const fingerprintIndexPk = (state: FingerprintState): string => `FINGERPRINTS#${state}`;
+
+export const sessionIndexKey = (sessionId: string): ItemKey => ({ pk: sessionPk(sessionId), sk: 'INDEX' });
+export const PENDING_INDEX_PK = 'SESSIONS#pending';
+/** Milliseconds, padded so that text order is time order. */
+export const pendingIndexSk = (ms: number): string => String(ms).padStart(15, '0');
+export const SESSION_TRACE_PREFIX = 'TRACE#';
+export const sessionTraceKey = (sessionId: string, traceId: string): ItemKey => ({
+  pk: sessionPk(sessionId),
+  sk: `${SESSION_TRACE_PREFIX}${keyPart(traceId)}`,
+});
+export const tracePk = (traceId: string): string => `TRACE#${keyPart(traceId)}`;
+export const TRACE_SESSION_PREFIX = 'SESSION#';
+export const traceSessionKey = (traceId: string, sessionId: string): ItemKey => ({
+  pk: tracePk(traceId),
+  sk: `${TRACE_SESSION_PREFIX}${keyPart(sessionId)}`,
+});

@@ -1,0 +1,135 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import * as z from 'zod';
+import type { SessionIndex, SessionState } from '../../core/contracts/ingest-ports.ts';
+import type { Clock } from '../../core/contracts/ports.ts';
+import {
+  PENDING_INDEX_PK,
+  pendingIndexSk,
+  SESSION_TRACE_PREFIX,
+  sessionIndexKey,
+  sessionPk,
+  sessionTraceKey,
+  TABLE,
+  TRACE_SESSION_PREFIX,
+  tracePk,
+  traceSessionKey,
+} from '../../core/contracts/table.ts';
+import { DynamoTable, type Item } from './dynamo-table.ts';
+
+const stateSchema = z.object({
+  sessionId: z.string(),
+  firstSeen: z.number(),
+  lastSeen: z.number(),
+  lastEvent: z.string(),
+  armed: z.boolean().default(false),
+  closedAt: z.number().nullable().default(null),
+  closedHash: z.string().nullable().default(null),
+  closings: z.number().default(0),
+  ownedBy: z.string().nullable().default(null),
+  skipped: z.string().nullable().default(null),
+});
+
+/** A warm Lambda sees the same links over and over: what it has written once it need not write again. */
+const REMEMBERED_LINKS = 10_000;
+
+export interface SessionIndexOptions {
+  /** After which the index forgets a session that got no more records; `null` keeps it. */
+  readonly retentionDays: number | null;
+}
+
+/** The session index in the single table: DynamoDB in the account, dynalite at a desk. */
+export class DynamoSessionIndex implements SessionIndex {
+  readonly #table: DynamoTable;
+  readonly #clock: Clock;
+  readonly #options: SessionIndexOptions;
+  readonly #linked = new Set<string>();
+
+  constructor(client: DynamoDBClient, tableName: string, clock: Clock, options: SessionIndexOptions) {
+    this.#table = new DynamoTable(client, tableName, () => clock.now());
+    this.#clock = clock;
+    this.#options = options;
+  }
+
+  async link(traceId: string, sessionId: string): Promise<void> {
+    const memo = `${traceId}\n${sessionId}`;
+    if (this.#linked.has(memo)) return;
+    // A conditional put costs as much as a plain one, and a plain one would move the expiry of each repetition.
+    await this.#table.putIf(
+      { ...traceSessionKey(traceId, sessionId), sessionId, ...this.#expiry() },
+      'absent',
+    );
+    await this.#table.putIf({ ...sessionTraceKey(sessionId, traceId), traceId, ...this.#expiry() }, 'absent');
+    if (this.#linked.size >= REMEMBERED_LINKS) this.#linked.clear();
+    this.#linked.add(memo);
+  }
+
+  async sessionsOfTrace(traceId: string): Promise<readonly string[]> {
+    return this.#column({ pk: tracePk(traceId), prefix: TRACE_SESSION_PREFIX }, 'sessionId');
+  }
+
+  async tracesOfSession(sessionId: string): Promise<readonly string[]> {
+    return this.#column({ pk: sessionPk(sessionId), prefix: SESSION_TRACE_PREFIX }, 'traceId');
+  }
+
+  async #column(range: { pk: string; prefix: string }, attribute: string): Promise<string[]> {
+    const found: string[] = [];
+    for await (const item of this.#table.query(range)) found.push(z.string().parse(item[attribute]));
+    return found;
+  }
+
+  async touch(sessionId: string, arrival: { at: number; event: string }): Promise<SessionState> {
+    const key = sessionIndexKey(sessionId);
+    const moved = await this.#table.update(key, {
+      set: {
+        sessionId,
+        lastSeen: arrival.at,
+        lastEvent: arrival.event,
+        [TABLE.index.sortKey]: pendingIndexSk(arrival.at),
+        ...this.#expiry(),
+      },
+      keep: { firstSeen: arrival.at },
+      onlyIf: [{ lastSeen: 'absent' }, { lastSeen: { is: '<=', to: arrival.at } }],
+    });
+    // Another Lambda with a faster clock was here: time does not move back, but the arrival must still show.
+    const item = moved ?? (await this.#table.update(key, { set: { lastEvent: arrival.event } }));
+    return parseState(item);
+  }
+
+  async markArmed(sessionId: string): Promise<void> {
+    await this.#table.update(sessionIndexKey(sessionId), {
+      set: { armed: true, [TABLE.index.partitionKey]: PENDING_INDEX_PK },
+    });
+  }
+
+  async state(sessionId: string): Promise<SessionState | null> {
+    const item = await this.#table.get(sessionIndexKey(sessionId));
+    return item === null ? null : parseState(item);
+  }
+
+  async markClosed(
+    sessionId: string,
+    seen: Pick<SessionState, 'lastSeen' | 'lastEvent'>,
+    closing: Pick<SessionState, 'closedAt' | 'closedHash' | 'closings' | 'ownedBy' | 'skipped'>,
+  ): Promise<boolean> {
+    const item = await this.#table.update(sessionIndexKey(sessionId), {
+      set: { ...closing, armed: false },
+      remove: [TABLE.index.partitionKey],
+      onlyIf: [{ lastSeen: { is: '=', to: seen.lastSeen }, lastEvent: { is: '=', to: seen.lastEvent } }],
+    });
+    return item !== null;
+  }
+
+  async *pending(): AsyncGenerator<SessionState> {
+    for await (const item of this.#table.query({ pk: PENDING_INDEX_PK, index: true })) yield parseState(item);
+  }
+
+  #expiry(): Record<string, number> {
+    const { retentionDays } = this.#options;
+    if (retentionDays === null) return {};
+    return { [TABLE.expiry]: Math.floor(this.#clock.now() / 1000) + retentionDays * 86_400 };
+  }
+}
+
+function parseState(item: Item | null): SessionState {
+  return stateSchema.parse(item);
+}
