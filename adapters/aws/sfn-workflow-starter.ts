@@ -6,7 +6,8 @@ import {
 } from '@aws-sdk/client-sfn';
 import { ResultConflictError } from '../../core/contracts/errors.ts';
 import { canonicalJson } from '../../core/contracts/hash.ts';
-import type { WorkflowStart, WorkflowStarter } from '../../core/contracts/ingest-ports.ts';
+import type { WorkflowStarter } from '../../core/contracts/ingest-ports.ts';
+import type { WorkflowInput } from '../../core/contracts/workflow.ts';
 
 /**
  * Starts executions by derived name. While one with the same name and input runs, AWS answers 200; once it is
@@ -21,7 +22,7 @@ export class SfnWorkflowStarter implements WorkflowStarter {
     this.#stateMachineArn = stateMachineArn;
   }
 
-  async start(name: string, input: WorkflowStart): Promise<'started' | 'exists'> {
+  async start(name: string, input: WorkflowInput): Promise<'started' | 'exists'> {
     const text = canonicalJson(input);
     try {
       await this.#client.send(

@@ -1,3 +1,5 @@
+import type { WorkflowInput } from './workflow.ts';
+
 /**
  * Ports of the way in: from a log event to a frozen session. Every write behind them is a conditional single-item
  * write or a create-only object, so that a duplicate event, batch or timer changes nothing.
@@ -57,17 +59,7 @@ export interface TimerQueue {
 /** Starts the diagnosis. The name derives from the content, so that a duplicate starts nothing. */
 export interface WorkflowStarter {
   /** `exists` only when the running or closed execution of that name has the same input; else ResultConflictError. */
-  start(name: string, input: WorkflowStart): Promise<'started' | 'exists'>;
-}
-
-export interface WorkflowStart {
-  readonly sessionId: string;
-  readonly sessionKey: string;
-  readonly options: {
-    readonly depth: 'checks' | 'standard' | 'deep';
-    readonly confidence: 'low' | 'medium' | 'high';
-    readonly votes: number;
-  };
+  start(name: string, input: WorkflowInput): Promise<'started' | 'exists'>;
 }
 
 /** SQS: DelaySeconds is 0–900. */

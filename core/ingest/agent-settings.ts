@@ -1,13 +1,16 @@
 import * as z from 'zod';
+import { ConfigurationInvalidError } from '../contracts/errors.ts';
 import { DEPTHS } from '../diagnosis/schema.ts';
 
-/**
- * What an account decides about an agent's sessions. At least 3 minutes of silence: spans become queryable 2–3
- * minutes after the run (AgentCore), so less would close half a session.
- */
+/** Spans become queryable 2–3 minutes after the run (AgentCore): less silence would close half a session. */
+export const MIN_IDLE_SECONDS = 180;
+
+/** What an account decides about an agent's sessions. */
 const settingsSchema = z.strictObject({
   /** Silence by arrival clock after which a session is over, seconds. */
-  idleSeconds: z.number().int().min(180).max(86_400),
+  idleSeconds: z.number().int().min(MIN_IDLE_SECONDS).max(86_400),
+  /** Model spec; `null` takes the stack's. */
+  model: z.string().min(1).nullable(),
   depth: z.enum(DEPTHS),
   confidence: z.enum(['low', 'medium', 'high']),
   votes: z.number().int().min(1).max(9),
@@ -19,6 +22,7 @@ export type AgentSettings = z.infer<typeof settingsSchema>;
 /** 15 minutes is what comparable systems wait by default (AgentCore online evaluation). */
 export const DEFAULT_SETTINGS: AgentSettings = {
   idleSeconds: 900,
+  model: null,
   depth: 'standard',
   confidence: 'low',
   votes: 1,
@@ -31,6 +35,21 @@ export const agentConfigurationSchema = z.strictObject({
   agents: z.record(z.string(), settingsSchema.partial()).optional(),
 });
 export type AgentConfiguration = z.infer<typeof agentConfigurationSchema>;
+
+/** From the JSON text in the function's environment. ConfigurationInvalidError says what is wrong with it. */
+export function parseAgentConfiguration(text: string): AgentConfiguration {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new ConfigurationInvalidError('the configuration of the agents is not JSON', { cause });
+  }
+  const parsed = agentConfigurationSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  throw new ConfigurationInvalidError(
+    `the configuration of the agents is wrong: ${z.prettifyError(parsed.error)}`,
+  );
+}
 
 export function settingsFor(configuration: AgentConfiguration, agent: string | null): AgentSettings {
   const agents = configuration.agents ?? {};

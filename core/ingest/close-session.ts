@@ -1,4 +1,5 @@
 import { SessionTooLargeError } from '../contracts/errors.ts';
+import { gunzipText, gzipJson } from '../contracts/gzip.ts';
 import { canonicalJson, sha256Hex } from '../contracts/hash.ts';
 import { MAX_TIMER_SECONDS, type SessionState, type WorkflowStarter } from '../contracts/ingest-ports.ts';
 import { executionName, rawPrefix, sessionObjectKey } from '../contracts/object-keys.ts';
@@ -6,16 +7,13 @@ import type { ObjectStore } from '../contracts/ports.ts';
 import type { RawRecord } from '../formats/format.ts';
 import { assembleSessions } from '../session/assemble.ts';
 import type { Session } from '../session/model.ts';
-import type { AgentSettings } from './agent-settings.ts';
-import { gunzipText, gzipJson } from './gzip.ts';
+import { type AgentSettings, MIN_IDLE_SECONDS } from './agent-settings.ts';
 import { type IngestDeps, type StoredEvent, touchAndArm } from './store-events.ts';
 
 export interface CloseDeps extends Pick<IngestDeps, 'objects' | 'index' | 'timers' | 'clock'> {
   readonly workflow: WorkflowStarter;
   /** Settings by agent name; `null` is an agent that telemetry does not name. */
   readonly settingsFor: (agent: string | null) => AgentSettings;
-  /** The longest idle time of any agent bounds nothing here; the shortest arms the first timer. */
-  readonly defaultIdleSeconds: number;
 }
 
 export type Closing =
@@ -41,7 +39,8 @@ export async function closeSession(sessionId: string, deps: CloseDeps): Promise<
   const state = await deps.index.state(sessionId);
   if (state === null) return { result: 'unknown' };
   const now = deps.clock.now();
-  const early = waitSeconds(state, deps.defaultIdleSeconds, now);
+  // Reading a whole session only to find that it is still going on is the expensive way: no agent is closed sooner.
+  const early = waitSeconds(state, MIN_IDLE_SECONDS, now);
   if (early > 0) return rearm(sessionId, early, deps);
 
   const session = await assemble(sessionId, deps);
@@ -80,6 +79,7 @@ export async function closeSession(sessionId: string, deps: CloseDeps): Promise<
   await deps.workflow.start(name, {
     sessionId,
     sessionKey: key,
+    ...(settings.model === null ? {} : { model: settings.model }),
     options: { depth: settings.depth, confidence: settings.confidence, votes: settings.votes },
   });
   return end(state, now, { closedHash: hash, closings, ownedBy: null, skipped: null }, deps, {
@@ -108,7 +108,7 @@ async function end(
   result: Closing,
 ): Promise<Closing> {
   const closed = await deps.index.markClosed(state.sessionId, state, { ...closing, closedAt: startedAt });
-  return closed ? result : rearm(state.sessionId, deps.defaultIdleSeconds, deps);
+  return closed ? result : rearm(state.sessionId, MIN_IDLE_SECONDS, deps);
 }
 
 /** The traces belong to another session: that one must look again if it closed before these records came. */
@@ -117,7 +117,7 @@ async function handOver(state: SessionState, owner: string, now: number, deps: C
   if (other === null || other.closedAt === null || other.closedAt <= state.lastSeen) {
     for (const traceId of await deps.index.tracesOfSession(state.sessionId))
       await deps.index.link(traceId, owner);
-    await touchAndArm(owner, state.lastEvent, { ...deps, idleSeconds: deps.defaultIdleSeconds });
+    await touchAndArm(owner, state.lastEvent, { ...deps, idleSeconds: MIN_IDLE_SECONDS });
   }
   return end(
     state,
@@ -178,7 +178,7 @@ export async function* storedEvents(
   for await (const key of objects.list(rawPrefix(traceId))) {
     const bytes = await objects.get(key);
     if (bytes === null) continue;
-    const text = await gunzipText(new Uint8Array(bytes), MAX_EVENT_BYTES);
+    const text = await gunzipText(bytes, MAX_EVENT_BYTES);
     // Written by ourselves under a create-only key: trusted inside.
     yield { event: JSON.parse(text) as StoredEvent, bytes: text.length };
   }

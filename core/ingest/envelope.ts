@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { gunzipText, InflatedTooLarge } from './gzip.ts';
+import { gunzipText, InflatedTooLarge } from '../contracts/gzip.ts';
 
 /** One log event, whatever envelope brought it. */
 export interface LogEvent {
@@ -82,7 +82,9 @@ async function unwrapPayload(data: string, maxBytes: number): Promise<Unwrapped>
         ? await gunzipText(bytes, maxBytes)
         : new TextDecoder().decode(bytes);
   } catch (error) {
-    return failed(error instanceof InflatedTooLarge ? error.message : 'payload is not valid gzip');
+    return failed(
+      error instanceof InflatedTooLarge ? `payload ${error.message}` : 'payload is not gzipped UTF-8 text',
+    );
   }
   let json: unknown;
   try {

@@ -1,3 +1,4 @@
+import { gzipJson } from '../contracts/gzip.ts';
 import { sha256Hex } from '../contracts/hash.ts';
 import { MAX_TIMER_SECONDS, type SessionIndex, type TimerQueue } from '../contracts/ingest-ports.ts';
 import { quarantineKey, rawKey } from '../contracts/object-keys.ts';
@@ -6,7 +7,6 @@ import { decodeLogEventMessage } from '../formats/decode-message.ts';
 import type { RawRecord } from '../formats/format.ts';
 import { statedSessionId } from '../session/session-id.ts';
 import { type EnvelopeTrouble, type LogEvent, toBase64 } from './envelope.ts';
-import { gzipJson } from './gzip.ts';
 
 export interface IngestDeps {
   readonly objects: ObjectStore;

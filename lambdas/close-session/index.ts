@@ -1,0 +1,37 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { S3Client } from '@aws-sdk/client-s3';
+import { SFNClient } from '@aws-sdk/client-sfn';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { DynamoSessionIndex } from '../../adapters/aws/dynamo-session-index.ts';
+import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
+import { SfnWorkflowStarter } from '../../adapters/aws/sfn-workflow-starter.ts';
+import { SqsTimerQueue } from '../../adapters/aws/sqs-timer-queue.ts';
+import { parseEnvironment } from '../../core/contracts/parse.ts';
+import { startOnce } from '../../core/contracts/start-once.ts';
+import { parseAgentConfiguration, settingsFor } from '../../core/ingest/agent-settings.ts';
+import { closeSessionEnv } from './env.ts';
+import { makeCloseSessionHandler } from './handler.ts';
+
+export const handler = startOnce(async () => {
+  const env = parseEnvironment(closeSessionEnv, process.env);
+  const clock = { now: () => Date.now() };
+  const configuration = parseAgentConfiguration(env.AGENT_CONFIGURATION);
+  return makeCloseSessionHandler(
+    {
+      objects: new S3ObjectStore(new S3Client({}), env.BUCKET_NAME),
+      index: new DynamoSessionIndex(new DynamoDBClient({}), env.TABLE_NAME, clock, {
+        retentionDays: env.RETENTION_DAYS,
+      }),
+      timers: new SqsTimerQueue(new SQSClient({}), env.TIMER_QUEUE_URL),
+      workflow: new SfnWorkflowStarter(new SFNClient({}), env.STATE_MACHINE_ARN),
+      clock,
+      settingsFor: (agent) => settingsFor(configuration, agent),
+    },
+    (body, error) => {
+      const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+      process.stderr.write(
+        `${JSON.stringify({ level: 'ERROR', timer: body.slice(0, 1000), error: text })}\n`,
+      );
+    },
+  );
+});
