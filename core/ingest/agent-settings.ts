@@ -2,13 +2,16 @@ import * as z from 'zod';
 import { ConfigurationInvalidError } from '../contracts/errors.ts';
 import { DEPTHS } from '../diagnosis/schema.ts';
 
-/** Spans become queryable 2–3 minutes after the run (AgentCore): less silence would close half a session. */
+/**
+ * Spans become queryable 2–3 minutes after the run (AgentCore): less silence would close half a session. The
+ * construct refuses less; a desk with a clock of its own need not.
+ */
 export const MIN_IDLE_SECONDS = 180;
 
 /** What an account decides about an agent's sessions. */
 const settingsSchema = z.strictObject({
   /** Silence by arrival clock after which a session is over, seconds. */
-  idleSeconds: z.number().int().min(MIN_IDLE_SECONDS).max(86_400),
+  idleSeconds: z.number().int().min(1).max(86_400),
   /** Model spec; `null` takes the stack's. */
   model: z.string().min(1).nullable(),
   depth: z.enum(DEPTHS),
@@ -60,4 +63,10 @@ export function settingsFor(configuration: AgentConfiguration, agent: string | n
 /** A key that is present but undefined must not hide the value below it. */
 function given(settings: object | undefined): object {
   return Object.fromEntries(Object.entries(settings ?? {}).filter(([, value]) => value !== undefined));
+}
+
+/** The shortest idle time of any agent: what the first timer of a session waits, whoever it turns out to be. */
+export function shortestIdleSeconds(configuration: AgentConfiguration): number {
+  const names = [null, ...Object.keys(configuration.agents ?? {})];
+  return Math.min(...names.map((name) => settingsFor(configuration, name).idleSeconds));
 }

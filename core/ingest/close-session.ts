@@ -7,12 +7,14 @@ import type { ObjectStore } from '../contracts/ports.ts';
 import type { RawRecord } from '../formats/format.ts';
 import { assembleSessions } from '../session/assemble.ts';
 import type { Session } from '../session/model.ts';
-import { type AgentSettings, MIN_IDLE_SECONDS } from './agent-settings.ts';
+import type { AgentSettings } from './agent-settings.ts';
 import { type IngestDeps, type StoredEvent, touchAndArm } from './store-events.ts';
 
 export interface CloseDeps extends Pick<IngestDeps, 'objects' | 'index' | 'timers' | 'clock'> {
   readonly workflow: WorkflowStarter;
   /** Settings by agent name; `null` is an agent that telemetry does not name. */
+  /** No agent's session is over sooner: reading a session only to find that it goes on is the expensive way. */
+  readonly shortestIdleSeconds: number;
   readonly settingsFor: (agent: string | null) => AgentSettings;
 }
 
@@ -39,8 +41,7 @@ export async function closeSession(sessionId: string, deps: CloseDeps): Promise<
   const state = await deps.index.state(sessionId);
   if (state === null) return { result: 'unknown' };
   const now = deps.clock.now();
-  // Reading a whole session only to find that it is still going on is the expensive way: no agent is closed sooner.
-  const early = waitSeconds(state, MIN_IDLE_SECONDS, now);
+  const early = waitSeconds(state, deps.shortestIdleSeconds, now);
   if (early > 0) return rearm(sessionId, early, deps);
 
   const session = await assemble(sessionId, deps);
@@ -108,7 +109,7 @@ async function end(
   result: Closing,
 ): Promise<Closing> {
   const closed = await deps.index.markClosed(state.sessionId, state, { ...closing, closedAt: startedAt });
-  return closed ? result : rearm(state.sessionId, MIN_IDLE_SECONDS, deps);
+  return closed ? result : rearm(state.sessionId, deps.shortestIdleSeconds, deps);
 }
 
 /** The traces belong to another session: that one must look again if it closed before these records came. */
@@ -117,7 +118,7 @@ async function handOver(state: SessionState, owner: string, now: number, deps: C
   if (other === null || other.closedAt === null || other.closedAt <= state.lastSeen) {
     for (const traceId of await deps.index.tracesOfSession(state.sessionId))
       await deps.index.link(traceId, owner);
-    await touchAndArm(owner, state.lastEvent, { ...deps, idleSeconds: MIN_IDLE_SECONDS });
+    await touchAndArm(owner, state.lastEvent, { ...deps, idleSeconds: deps.shortestIdleSeconds });
   }
   return end(
     state,

@@ -8,7 +8,7 @@ import { SfnWorkflowStarter } from '../../adapters/aws/sfn-workflow-starter.ts';
 import { SqsTimerQueue } from '../../adapters/aws/sqs-timer-queue.ts';
 import { parseEnvironment } from '../../core/contracts/parse.ts';
 import { startOnce } from '../../core/contracts/start-once.ts';
-import { parseAgentConfiguration, settingsFor } from '../../core/ingest/agent-settings.ts';
+import { parseAgentConfiguration, settingsFor, shortestIdleSeconds } from '../../core/ingest/agent-settings.ts';
 import { closeSessionEnv } from './env.ts';
 import { makeCloseSessionHandler } from './handler.ts';
 
@@ -25,6 +25,7 @@ export const handler = startOnce(async () => {
       timers: new SqsTimerQueue(new SQSClient({}), env.TIMER_QUEUE_URL),
       workflow: new SfnWorkflowStarter(new SFNClient({}), env.STATE_MACHINE_ARN),
       clock,
+      shortestIdleSeconds: shortestIdleSeconds(configuration),
       settingsFor: (agent) => settingsFor(configuration, agent),
     },
     (body, error) => {
