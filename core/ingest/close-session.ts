@@ -112,13 +112,18 @@ async function end(
   return closed ? result : rearm(state.sessionId, deps.shortestIdleSeconds, deps);
 }
 
-/** The traces belong to another session: that one must look again if it closed before these records came. */
+/**
+ * The traces turned out to belong to another session. Where a record named that session, ingest linked the trace
+ * and touched the session after the record was stored, so its closing sees everything and need not wait longer.
+ * Only a trace it does not know of yet makes it look again; touched before linked, so that a crash in between
+ * repeats both.
+ */
 async function handOver(state: SessionState, owner: string, now: number, deps: CloseDeps): Promise<Closing> {
-  const other = await deps.index.state(owner);
-  if (other === null || other.closedAt === null || other.closedAt <= state.lastSeen) {
-    for (const traceId of await deps.index.tracesOfSession(state.sessionId))
-      await deps.index.link(traceId, owner);
+  const known = new Set(await deps.index.tracesOfSession(owner));
+  const news = (await deps.index.tracesOfSession(state.sessionId)).filter((traceId) => !known.has(traceId));
+  if (news.length > 0) {
     await touchAndArm(owner, state.lastEvent, { ...deps, idleSeconds: deps.shortestIdleSeconds });
+    for (const traceId of news) await deps.index.link(traceId, owner);
   }
   return end(
     state,
