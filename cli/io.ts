@@ -68,7 +68,8 @@ export function processIo(): CliIo {
     outIsTerminal: process.stdout.isTTY === true,
     errIsTerminal: process.stderr.isTTY === true,
     inIsTerminal: process.stdin.isTTY === true,
-    columns: process.stdout.columns ?? 100,
+    // A pseudo-terminal without a size reports 0 or 1.
+    columns: Math.max(process.stdout.columns ?? 100, 60),
     readStdin: async () => {
       const chunks: Buffer[] = [];
       let size = 0;

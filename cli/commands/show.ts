@@ -1,4 +1,4 @@
-import { toStrandsJson } from '../../core/diagnosis/strands-export.ts';
+import { toStrandsJson } from '../../core/diagnosis/strands.ts';
 import { renderTerminal } from '../../report/terminal.ts';
 import { renderValidationLog } from '../../report/validation-log.ts';
 import { openStore, requireStore } from '../deps.ts';

@@ -3,9 +3,9 @@ import { sha256Hex } from '../contracts/hash.ts';
 import { MAX_TIMER_SECONDS, type SessionIndex, type TimerQueue } from '../contracts/ingest-ports.ts';
 import { quarantineKey, rawKey } from '../contracts/object-keys.ts';
 import type { Clock, ObjectStore } from '../contracts/ports.ts';
-import { decodeLogEventMessage } from '../formats/decode-message.ts';
+import { decodeLogEventMessage } from '../formats/decode-log-event.ts';
 import type { RawRecord } from '../formats/format.ts';
-import { statedSessionId } from '../session/session-id.ts';
+import { statedSessionId } from '../session/assemble-ids.ts';
 import { type EnvelopeTrouble, type LogEvent, toBase64 } from './envelope.ts';
 
 export interface IngestDeps {
@@ -74,21 +74,19 @@ export async function storeEvents(
       continue;
     }
     const decoded = decodeLogEventMessage(event.message);
-    for (const unread of decoded.unread) {
-      await quarantine(
-        {
-          reason: unread.reason,
-          logGroup: event.logGroup,
-          logStream: event.logStream,
-          eventId: event.id,
-          raw: toBase64(new TextEncoder().encode(event.message)),
-        },
-        deps,
-      );
+    if (!Array.isArray(decoded)) {
+      if (isForeignLine(decoded.reason)) {
+        report.unrelated += 1;
+        continue;
+      }
+      const raw = toBase64(new TextEncoder().encode(event.message));
+      const { logGroup, logStream, id: eventId } = event;
+      await quarantine({ reason: decoded.reason, logGroup, logStream, eventId, raw }, deps);
       report.quarantined += 1;
+      continue;
     }
-    const byTrace = groupByTrace(decoded.records);
-    if (byTrace.size === 0 && decoded.unread.length === 0) report.unrelated += 1;
+    const byTrace = groupByTrace(decoded);
+    if (byTrace.size === 0) report.unrelated += 1;
     const hash = eventHash(event);
     for (const [traceId, records] of byTrace) {
       const stored: StoredEvent = {
@@ -111,6 +109,9 @@ export async function storeEvents(
   return report;
 }
 
+/** Plain text and other JSON of an application: counted, not kept. Text that begins as a record and breaks is. */
+const isForeignLine = (reason: string): boolean => /^not-(?:json|telemetry):/.test(reason);
+
 /** The same log event delivered again has the same id and text; two equal lines of an application have two ids. */
 export function eventHash(event: Pick<LogEvent, 'id' | 'message'>): string {
   return sha256Hex(`${event.id}\n${event.message}`);
@@ -120,7 +121,7 @@ export function eventHash(event: Pick<LogEvent, 'id' | 'message'>): string {
 function groupByTrace(records: readonly RawRecord[]): Map<string, RawRecord[]> {
   const groups = new Map<string, RawRecord[]>();
   for (const record of records) {
-    const traceId = record.traceId ?? statedSessionId(record);
+    const traceId = record.traceId ?? statedSessionId(record)?.value ?? null;
     if (traceId === null) continue;
     const group = groups.get(traceId);
     if (group === undefined) groups.set(traceId, [record]);
@@ -138,7 +139,7 @@ async function sessionsOf(
   records: readonly RawRecord[],
   deps: IngestDeps,
 ): Promise<readonly string[]> {
-  const stated = new Set(records.map(statedSessionId).filter((id): id is string => id !== null));
+  const stated = new Set(records.flatMap((record) => statedSessionId(record)?.value ?? []));
   if (stated.size > 0) {
     for (const sessionId of stated) await deps.index.link(traceId, sessionId);
     return [...stated];

@@ -8,7 +8,11 @@ import { SfnWorkflowStarter } from '../../adapters/aws/sfn-workflow-starter.ts';
 import { SqsTimerQueue } from '../../adapters/aws/sqs-timer-queue.ts';
 import { parseEnvironment } from '../../core/contracts/parse.ts';
 import { startOnce } from '../../core/contracts/start-once.ts';
-import { parseAgentConfiguration, settingsFor, shortestIdleSeconds } from '../../core/ingest/agent-settings.ts';
+import {
+  parseAgentConfiguration,
+  settingsFor,
+  shortestIdleSeconds,
+} from '../../core/ingest/agent-settings.ts';
 import { closeSessionEnv } from './env.ts';
 import { makeCloseSessionHandler } from './handler.ts';
 
