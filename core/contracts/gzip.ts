@@ -1,3 +1,5 @@
+import { SessionTooLargeError } from './errors.ts';
+
 /** gzip through the Web API: the same in Lambda, at a desk and in tests, and no node module in core. */
 
 export async function gzipJson(value: unknown): Promise<Uint8Array> {
@@ -6,9 +8,7 @@ export async function gzipJson(value: unknown): Promise<Uint8Array> {
 }
 
 /** The text unpacks to more than the caller allows: a decompression bomb, or not one of ours. */
-export class InflatedTooLarge extends Error {
-  override readonly name = 'InflatedTooLarge';
-}
+export class InflatedTooLarge extends SessionTooLargeError {}
 
 /** UTF-8 text of gzipped bytes. InflatedTooLarge beyond `maxBytes`; a TypeError when it is no gzip or no UTF-8. */
 export async function gunzipText(bytes: Uint8Array, maxBytes: number): Promise<string> {
