@@ -58,6 +58,16 @@ export async function createModel(spec: string, deps: ModelDeps = {}): Promise<M
   }
 }
 
+/** Makes each model once: a warm Lambda keeps the connection and what the model's refusals taught it. */
+export function keepModels(deps: ModelDeps): (spec: string) => Promise<Model> {
+  const kept = new Map<string, Promise<Model>>();
+  return (spec) => {
+    const model = kept.get(spec) ?? createModel(spec, deps);
+    kept.set(spec, model);
+    return model;
+  };
+}
+
 function decorate(model: Model, { retry, cache }: ModelDeps): Model {
   const patient =
     retry === undefined

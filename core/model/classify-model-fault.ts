@@ -39,7 +39,7 @@ const ACCESS_WORDING =
   /model identifier is invalid|on-demand throughput|region is missing|don['’]t have access|not authorized|access denied|security token|model .{0,80}(?:does not exist|not found)|api key/i;
 
 const BROKEN_NAMES =
-  /Timeout|Abort|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|UND_ERR|ERR_HTTP2|ServiceUnavailable|InternalServer|ModelError|ModelNotReady|ModelStreamError/i;
+  /Timeout|Abort|SyntaxError|ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|UND_ERR|ERR_HTTP2|ServiceUnavailable|InternalServer|ModelError|ModelNotReady|ModelStreamError/i;
 
 /** One of our named errors for any failure of a call. The order matters: most specific first. */
 export function classifyModelFault(fault: ModelFault): RootspanError {
@@ -48,11 +48,7 @@ export function classifyModelFault(fault: ModelFault): RootspanError {
   const options = fault.cause === undefined ? undefined : { cause: fault.cause };
   const said = [name, status === 0 ? '' : `HTTP ${status}`, message].filter((part) => part !== '').join(', ');
 
-  if (
-    status === 413 ||
-    (OVERFLOW.test(message) && !/too many tokens/i.test(message)) ||
-    OVERFLOW.test(name)
-  ) {
+  if (status === 413 || OVERFLOW.test(message) || OVERFLOW.test(name)) {
     return new ContextOverflowError(`the request does not fit the model's window (${said})`, options);
   }
   if (QUOTA_GONE.test(message) || QUOTA_GONE.test(name)) {

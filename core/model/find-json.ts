@@ -5,6 +5,8 @@ export interface JsonSpan {
   readonly start: number;
   /** The brackets were never closed: the answer was cut. */
   readonly open: boolean;
+  /** It stands in a code fence, so it is meant as a value and not as part of a sentence. */
+  readonly fenced: boolean;
 }
 
 const OPENERS = '{[';
@@ -16,8 +18,8 @@ const CLOSERS = '}]';
  */
 export function findJsonSpans(text: string): JsonSpan[] {
   return [
-    ...listFences(text).flatMap(({ inside, offset }) => scanBrackets(inside, offset)),
-    ...scanBrackets(text, 0),
+    ...listFences(text).flatMap(({ inside, offset }) => scanBrackets(inside, offset, true)),
+    ...scanBrackets(text, 0, false),
   ];
 }
 
@@ -32,7 +34,7 @@ function listFences(text: string): { inside: string; offset: number }[] {
   return fences;
 }
 
-function scanBrackets(text: string, offset: number): JsonSpan[] {
+function scanBrackets(text: string, offset: number, fenced: boolean): JsonSpan[] {
   const spans: JsonSpan[] = [];
   let start = -1;
   let depth = 0;
@@ -53,10 +55,11 @@ function scanBrackets(text: string, offset: number): JsonSpan[] {
       depth++;
     } else if (CLOSERS.includes(char)) {
       depth--;
-      if (depth === 0) spans.push({ text: text.slice(start, i + 1), start: offset + start, open: false });
+      if (depth === 0)
+        spans.push({ text: text.slice(start, i + 1), start: offset + start, open: false, fenced });
     }
   }
-  if (depth > 0) spans.push({ text: text.slice(start), start: offset + start, open: true });
+  if (depth > 0) spans.push({ text: text.slice(start), start: offset + start, open: true, fenced });
   return spans;
 }
 

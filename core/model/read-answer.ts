@@ -34,10 +34,13 @@ export function readAnswer<T>(text: string, schema: z.ZodType<T>): ReadResult<T>
 
   const spans = findJsonSpans(body);
   const lastOpen = spans.reduce((last, span) => (span.open ? Math.max(last, span.start) : last), -1);
-  const values = spans
+  const closed = spans
     .filter((span) => !span.open)
-    .map((span) => ({ start: span.start, json: parseJson(span.text) ?? mendJson(span.text) }))
-    .flatMap(({ start, json }) => (json === undefined ? [] : [{ start, json }]))
+    .map((span) => ({ ...span, json: parseJson(span.text) ?? mendJson(span.text) }));
+  const values = closed
+    .flatMap(({ start, fenced, json }) =>
+      json !== undefined && (fenced || saysSomething(json)) ? [{ start, json }] : [],
+    )
     .toSorted((a, b) => b.start - a.start);
   for (const { start, json } of values) {
     const result = check(json, schema);
@@ -49,14 +52,24 @@ export function readAnswer<T>(text: string, schema: z.ZodType<T>): ReadResult<T>
   }
   const biggest = values.toSorted((a, b) => JSON.stringify(b.json).length - JSON.stringify(a.json).length)[0];
   if (biggest !== undefined) return check(biggest.json, schema);
-  if (spans.length > 0)
+  if (closed.some(({ json }) => json === undefined)) {
     return { ok: false, defect: 'not-json', detail: 'the bracketed text is not JSON, nor close to it' };
+  }
   return REFUSAL.test(body.slice(0, 200))
     ? { ok: false, defect: 'refused', detail: 'the model declined to answer' }
     : { ok: false, defect: 'prose', detail: 'there was text but no JSON value in it' };
 }
 
 const REFUSAL = /\b(?:sorry|apologi[sz]e|can(?:no|['’])t|unable to|not able to|won['’]t|decline)\b/i;
+
+/**
+ * "the tool returned [] and …", "as in [1]": in running text an empty or scalar list is a quotation. A caller that
+ * takes any list would read it as "nothing found".
+ */
+function saysSomething(json: JsonValue): boolean {
+  if (Array.isArray(json)) return json.some((item) => typeof item === 'object' && item !== null);
+  return typeof json === 'object' && json !== null && Object.keys(json).length > 0;
+}
 
 /** Open models put their reasoning before the answer, and drafts of the answer in it. */
 function dropThinking(text: string): string {
@@ -69,9 +82,17 @@ function dropThinking(text: string): string {
   return text;
 }
 
+/** Keys that could reach an object's prototype when somebody copies them; no answer of ours has them. */
+function refuseHostileKeys(key: string, value: JsonValue): JsonValue {
+  if (key === '__proto__' || key === 'constructor' || key === 'prototype') {
+    throw new SyntaxError(`key ${key} is refused`);
+  }
+  return value;
+}
+
 function parseJson(text: string): JsonValue | undefined {
   try {
-    const value: JsonValue = JSON.parse(text);
+    const value: JsonValue = JSON.parse(text, refuseHostileKeys);
     return value;
   } catch {
     return undefined;

@@ -1,6 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
-import { createModel } from '../../adapters/models/create-model.ts';
+import { keepModels } from '../../adapters/models/create-model.ts';
 import { parseEnvironment } from '../../core/contracts/parse.ts';
 import { startOnce } from '../../core/contracts/start-once.ts';
 import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
@@ -14,6 +14,6 @@ export const handler = startOnce(async () => {
     objects,
     counter: makeTokenCounter(),
     // No retries in here: the state machine waits, and nobody pays for a Lambda that sleeps.
-    modelFor: (spec) => createModel(spec, { cache: objects }),
+    modelFor: keepModels({ cache: objects }),
   });
 });

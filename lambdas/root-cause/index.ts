@@ -2,7 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { DynamoDiagnosisStore } from '../../adapters/aws/dynamo-diagnosis-store.ts';
 import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
-import { createModel } from '../../adapters/models/create-model.ts';
+import { keepModels } from '../../adapters/models/create-model.ts';
 import { parseEnvironment } from '../../core/contracts/parse.ts';
 import { startOnce } from '../../core/contracts/start-once.ts';
 import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
@@ -20,6 +20,6 @@ export const handler = startOnce(async () => {
     }),
     counter: makeTokenCounter(),
     clock,
-    modelFor: (spec) => createModel(spec, { cache: objects }),
+    modelFor: keepModels({ cache: objects }),
   });
 });

@@ -156,8 +156,11 @@ describe('answers', () => {
   it('are seen by a model that was already open', async () => {
     const model = await createModel(`batch:${dir}`);
     await expect(model.ask(numbered(1))).rejects.toThrow(ModelPendingError);
-    await respond({ recordId: await hashOf(numbered(1)), modelOutput: 'now' });
+    const recordId = await hashOf(numbered(1));
+    await respond({ recordId, modelOutput: 'now' });
     expect((await model.ask(numbered(1))).text).toBe('now');
+    await respond({ recordId, modelOutput: 'and then' });
+    expect((await model.ask(numbered(1))).text).toBe('and then');
   });
 
   it.each([

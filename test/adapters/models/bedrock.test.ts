@@ -248,6 +248,16 @@ describe('a failed call has a named error', () => {
     });
   });
 
+  it('another refusal than a 400 does not change the request', async () => {
+    const model = await serve([converseError(405, 'MethodNotAllowed', 'use another door')]);
+    await expect(model.ask(sampleRequest())).rejects.toMatchObject({ name: ErrorName.ConfigurationInvalid });
+  });
+
+  it('a 200 that is no JSON is a broken service', async () => {
+    const model = await serve([{ json: '<html>' }]);
+    await expect(model.ask(sampleRequest())).rejects.toMatchObject({ name: ErrorName.ModelUnavailable });
+  });
+
   // The SDK itself tries these once more before it gives up.
   it.each([
     [

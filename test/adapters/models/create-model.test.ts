@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { cachedModel } from '../../../adapters/models/cached.ts';
-import { createModel } from '../../../adapters/models/create-model.ts';
+import { createModel, keepModels } from '../../../adapters/models/create-model.ts';
 import { recordModel } from '../../../adapters/models/replay.ts';
 import { retryingModel } from '../../../adapters/models/retrying.ts';
 import { ErrorName } from '../../../core/contracts/error-names.ts';
@@ -64,6 +64,12 @@ describe('createModel', () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
     expect(stdout.split('before bedrock')[0]).not.toContain('loaded');
     expect(stdout.split('before bedrock')[1]).toContain('loaded');
+  });
+
+  it('is made once for each spec where models are kept', async () => {
+    const modelFor = keepModels({});
+    expect(await modelFor('replay:a')).toBe(await modelFor('replay:a'));
+    expect(await modelFor('replay:a')).not.toBe(await modelFor('replay:b'));
   });
 
   it('retries and caches where told to', async () => {

@@ -25,6 +25,7 @@ describe('an answer that still says what was asked is read', () => {
     ['fence never closed', `\`\`\`json\n${json}`],
     ['Python literals and single quotes', python],
     ['single quotes with an apostrophe inside', python.replace('s1', "it's s1")],
+    ['single quotes with an apostrophe and a bracket inside', python.replace('s1', "it's [s1")],
     ['prefixed Python', `Answer: ${python}`],
     ['trailing commas', '{"failures": [{"span": "s1", "confidence": "high", "recovered": true,},],}'],
     ['a comment', `{"failures": [ // only one\n${JSON.stringify(value.failures[0])}]}`],
@@ -60,7 +61,8 @@ describe('an answer that cannot be used says why', () => {
     ['null', 'null', 'wrong-shape'],
     ['an empty object', '{}', 'wrong-shape'],
     ['a bare string', '"no failures"', 'wrong-shape'],
-    ['an empty list in prose', 'I found no failures: [] at all', 'wrong-shape'],
+    ['an empty list in prose', 'I found no failures: [] at all', 'prose'],
+    ['a key that reaches for the prototype', `{"__proto__": {"failures": []}, "failures": []}`, 'not-json'],
     ['brackets that hold no JSON', 'see {"a" : : {}} there', 'not-json'],
   ])('%s', (_, text, defect) => {
     const result = readAnswer(text, schema);
@@ -68,6 +70,26 @@ describe('an answer that cannot be used says why', () => {
     expect(!result.ok && result.detail).not.toBe('');
   });
 });
+
+describe('a schema that takes any list', () => {
+  const anyList = z.union([z.array(z.unknown()), z.looseObject({})]);
+
+  it.each(['The tool returned [] and the agent went on.', 'As shown in [1] and [2, 3].', 'It got {} back.'])(
+    'does not take a quotation for the answer: %s',
+    (text) => {
+      expect(readAnswer(text, anyList)).toMatchObject({ ok: false, defect: 'prose' });
+    },
+  );
+
+  it.each(['[]', '```json\n[]\n```', 'Found: [{"a":1}]'])('takes what is meant as a value: %s', (text) => {
+    expect(readAnswer(text, anyList).ok).toBe(true);
+  });
+});
+
+const harmless = (key: string) => !['__proto__', 'constructor', 'prototype'].includes(key);
+const jsonValue = fc
+  .jsonValue()
+  .filter((value) => !/"(?:__proto__|constructor|prototype)":/.test(JSON.stringify(value)));
 
 describe('laws', () => {
   it('a cut answer never reads as a shorter list, wherever it is cut', () => {
@@ -86,7 +108,7 @@ describe('laws', () => {
 
   it('any JSON value survives fences and prose', () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
+      fc.property(fc.dictionary(fc.string().filter(harmless), jsonValue), (object) => {
         const text = `Here:\n\`\`\`json\n${JSON.stringify(object)}\n\`\`\`\nDone.`;
         const result = readAnswer(text, z.looseObject({}));
         const expected: unknown = JSON.parse(JSON.stringify(object));
