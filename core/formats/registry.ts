@@ -6,6 +6,7 @@ import { cleanJson } from './clean-json.ts';
 import { CONTAINERS } from './containers/index.ts';
 import { DIALECTS } from './dialects/index.ts';
 import { sourceStem } from './documents/fields.ts';
+import { recogniseForeign } from './documents/foreign.ts';
 import { DOCUMENTS } from './documents/index.ts';
 import type { Container, DocumentFormat, RawRecord, ReadResult } from './format.ts';
 import { parseText } from './parse-text.ts';
@@ -97,7 +98,11 @@ function choose(document: JsonValue): Choice {
     best = candidate;
   }
   if (best.kind !== 'none') return best;
-  const foreign = candidates.find((candidate) => candidate.seen.match === 'foreign')?.seen;
+  const known = recogniseForeign(document);
+  const foreign =
+    known.match === 'foreign'
+      ? known
+      : candidates.find((candidate) => candidate.seen.match === 'foreign')?.seen;
   return foreign?.match === 'foreign'
     ? { kind: 'foreign', name: foreign.name, advice: foreign.advice }
     : best;
