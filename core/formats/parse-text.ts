@@ -1,102 +1,62 @@
-import { parse as parseLossless } from 'lossless-json';
 import { SessionInvalidError } from '../contracts/errors.ts';
 import type { JsonValue } from '../contracts/json.ts';
 import type { Unread } from '../session/model.ts';
-import { cleanJson } from './clean-json.ts';
-
-/** 16 digits and more can exceed 2^53; only such texts pay for the slower exact parser. */
-const LONG_INTEGER = /[0-9]{16}/;
+import { parseJson } from './decode-json.ts';
 
 export interface ParsedText {
   /** The document of a JSON file, or the list of the lines' values of a JSON-lines file. */
   readonly document: JsonValue;
-  readonly layout: 'json' | 'lines';
+  /** Lines that are no JSON by themselves; a log prefix may stand before the JSON in them. */
+  readonly textLines: readonly string[];
   readonly unread: readonly Unread[];
 }
 
 /**
- * JSON text in which integers that a double cannot hold (nanosecond times) stay exact, as decimal strings.
- * Throws a SyntaxError as JSON.parse does.
+ * Reads a file as one JSON value, else as JSON lines, with or without a byte order mark. An empty text, and one of
+ * which no line begins to look like JSON, is a SessionInvalidError that quotes the parser's complaint.
  */
-export function parseExactJson(text: string): unknown {
-  const value: unknown = JSON.parse(text);
-  if (!LONG_INTEGER.test(text)) return value;
-  return parseLossless(text, null, {
-    parseNumber: (digits: string) => {
-      const number = Number(digits);
-      return Number.isInteger(number) && !Number.isSafeInteger(number) && /^-?[0-9]+$/.test(digits)
-        ? digits
-        : number;
-    },
-    // As JSON.parse does: the last one wins.
-    onDuplicateKey: ({ newValue }: { newValue: unknown }) => newValue,
-  });
-}
-
-/**
- * Reads a file as one JSON value, else as JSON lines. `decodeLine` gets the lines that are not JSON by themselves
- * (a log prefix before the JSON); what it cannot read is counted as unread. A text of which nothing can be read is
- * a SessionInvalidError that quotes the parser's complaint.
- */
-export function parseText(
-  text: string,
-  source: string,
-  decodeLine: (line: string) => unknown | undefined,
-): ParsedText {
+export function parseText(text: string, source: string): ParsedText {
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
   if (body.trim() === '') {
     throw new SessionInvalidError(
       `${source}: the input is empty. Expected a session as JSON or JSON lines; check how the file was written.`,
     );
   }
-  let complaint: string;
-  try {
-    return finish(parseExactJson(body), 'json', 0, source);
-  } catch (error) {
-    if (error instanceof SessionInvalidError) throw error;
-    complaint = error instanceof Error ? error.message : String(error);
+  const whole = parseJson(body);
+  if (whole.ok) {
+    return {
+      document: whole.value,
+      textLines: [],
+      unread: changed(whole.note === 'changed' ? 1 : 0, source),
+    };
   }
-  const values: unknown[] = [];
-  let failed = 0;
+  const values: JsonValue[] = [];
+  const textLines: string[] = [];
+  let changedLines = 0;
   for (const raw of body.split(/\r?\n/)) {
     const line = raw.trim();
     if (line === '') continue;
-    const value = parseLine(line, decodeLine);
-    if (value === undefined) failed += 1;
-    else values.push(value);
+    const value = /^[{[]/.test(line) ? parseJson(line) : null;
+    if (value?.ok === true) {
+      values.push(value.value);
+      if (value.note === 'changed') changedLines += 1;
+    } else textLines.push(line);
   }
-  if (values.length === 0) {
-    throw new SessionInvalidError(
-      `${source}: this is neither JSON (${complaint}) nor JSON lines. ` +
-        'Expected a session file in one of the formats of `rootspan formats`; export it again.',
-    );
+  if (values.length === 0 && !textLines.some((line) => line.includes('{'))) {
+    throw new SessionInvalidError(notJson(source, whole.reason));
   }
-  return finish(values, 'lines', failed, source);
+  return { document: values, textLines, unread: changed(changedLines, source) };
 }
 
-function parseLine(line: string, decodeLine: (line: string) => unknown | undefined): unknown | undefined {
-  if (line.startsWith('{') || line.startsWith('[')) {
-    try {
-      return parseExactJson(line);
-    } catch {
-      // Not JSON by itself: the decoder below has its own second try.
-    }
-  }
-  const decoded = decodeLine(line);
-  return typeof decoded === 'object' && decoded !== null ? decoded : undefined;
+export function notJson(source: string, complaint: string): string {
+  return (
+    `${source}: this is neither JSON (${complaint}) nor JSON lines. ` +
+    'Expected a session file in one of the formats of `rootspan formats`; export it again.'
+  );
 }
 
-function finish(
-  value: unknown,
-  layout: ParsedText['layout'],
-  failedLines: number,
-  source: string,
-): ParsedText {
-  const { value: document, refusedKeys } = cleanJson(value, source);
-  const unread: Unread[] = [];
-  if (failedLines > 0) unread.push({ where: source, reason: 'lines that are not JSON', count: failedLines });
-  if (refusedKeys > 0) {
-    unread.push({ where: source, reason: 'keys that reach object prototypes', count: refusedKeys });
-  }
-  return { document, layout, unread };
+function changed(count: number, source: string): Unread[] {
+  if (count === 0) return [];
+  const reason = 'keys that reach object prototypes left out, or broken characters replaced';
+  return [{ where: source, reason, count }];
 }

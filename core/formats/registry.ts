@@ -2,14 +2,15 @@ import { SessionInvalidError } from '../contracts/errors.ts';
 import { isJsonObject, type JsonValue } from '../contracts/json.ts';
 import { assembleSessions } from '../session/assemble.ts';
 import { type Session, sessionSpans, type Unread } from '../session/model.ts';
-import { cleanJson } from './clean-json.ts';
 import { CONTAINERS } from './containers/index.ts';
+import { sanitiseJson } from './decode-json.ts';
+import { decodeLogEventMessage } from './decode-log-event.ts';
 import { DIALECTS } from './dialects/index.ts';
 import { sourceStem } from './documents/fields.ts';
 import { recogniseForeign } from './documents/foreign.ts';
 import { DOCUMENTS } from './documents/index.ts';
 import type { Container, DocumentFormat, RawRecord, ReadResult } from './format.ts';
-import { parseText } from './parse-text.ts';
+import { notJson, parseText } from './parse-text.ts';
 
 export type SessionInput =
   | { readonly text: string; readonly source: string }
@@ -48,9 +49,16 @@ export function listFormats(): readonly FormatLine[] {
 export function readSessions(input: SessionInput): ReadResult {
   const { source } = input;
   const parsed =
-    'text' in input ? parseText(input.text, source, () => undefined) : parseDocument(input.document, source);
-  const read = readAny(parsed.document, source);
-  const unread = [...parsed.unread, ...read.unread];
+    'text' in input
+      ? parseText(input.text, source)
+      : { document: sanitiseJson(input.document), textLines: [], unread: [] };
+  const lines = readTextLines(parsed.textLines, source);
+  if (Array.isArray(parsed.document) && parsed.document.length === 0 && lines.records.length === 0) {
+    const [first] = lines.unread;
+    if (first !== undefined) throw new SessionInvalidError(notJson(source, first.reason));
+  }
+  const read = readAny(parsed.document, source, lines.records);
+  const unread = [...parsed.unread, ...lines.unread, ...read.unread];
   const sessions = read.sessions.filter((session) => sessionSpans(session).length > 0);
   for (const session of read.sessions) {
     if (!sessions.includes(session)) {
@@ -65,17 +73,6 @@ export function readSessions(input: SessionInput): ReadResult {
     );
   }
   return { sessions: withDistinctIds(sessions), unread };
-}
-
-function parseDocument(value: JsonValue, source: string): { document: JsonValue; unread: Unread[] } {
-  const { value: document, refusedKeys } = cleanJson(value, source);
-  return {
-    document,
-    unread:
-      refusedKeys === 0
-        ? []
-        : [{ where: source, reason: 'keys that reach object prototypes', count: refusedKeys }],
-  };
 }
 
 type Choice =
@@ -108,72 +105,83 @@ function choose(document: JsonValue): Choice {
     : best;
 }
 
-function readAny(document: JsonValue, source: string): ReadResult {
+/** `further`: telemetry of the same input that stood on lines of its own. */
+function readAny(document: JsonValue, source: string, further: readonly RawRecord[]): ReadResult {
   const choice = choose(document);
   switch (choice.kind) {
     case 'document':
-      return choice.format.read(document, source);
+      return joined([choice.format.read(document, source), ...assembled(further, 'log-lines')], []);
     case 'container': {
       const { records, unread } = choice.format.unpack(document);
-      return joined([assembleSessions(records, { format: choice.format.id })], unread);
+      return joined(assembled([...records, ...further], choice.format.id), unread);
     }
     case 'foreign':
       throw new SessionInvalidError(
         `${source}: this is ${choice.name}, which is not a session. ${choice.advice}`,
       );
     case 'none':
-      return readParts(document, source);
+      return readParts(document, source, further);
   }
 }
 
+function assembled(records: readonly RawRecord[], format: string): ReadResult[] {
+  return records.length === 0 ? [] : [assembleSessions(records, { format })];
+}
+
+/** Lines that are no JSON by themselves: telemetry behind a text prefix, else counted by the reason. */
+function readTextLines(lines: readonly string[], source: string): { records: RawRecord[]; unread: Unread[] } {
+  const records: RawRecord[] = [];
+  const reasons = new Map<string, number>();
+  for (const line of lines) {
+    const decoded = decodeLogEventMessage(line);
+    if (Array.isArray(decoded)) for (const record of decoded) records.push(record);
+    else reasons.set(decoded.reason, (reasons.get(decoded.reason) ?? 0) + 1);
+  }
+  return { records, unread: [...reasons].map(([reason, count]) => ({ where: source, reason, count })) };
+}
+
 /** A list or map that no format takes whole: each entry by its own format, all telemetry of it joined together. */
-function readParts(document: JsonValue, source: string): ReadResult {
+function readParts(document: JsonValue, source: string, further: readonly RawRecord[]): ReadResult {
   const parts: [string, JsonValue][] = Array.isArray(document)
     ? document.map((part, index) => [`${sourceStem(source)}#${index}`, part])
     : isJsonObject(document)
       ? Object.entries(document).map(([key, part]) => [`${sourceStem(source)}#${key}`, part])
       : [];
   const results: ReadResult[] = [];
-  const records = new Map<string, RawRecord[]>();
+  const records: RawRecord[] = [...further];
+  const containers = new Set<string>();
   const unread: Unread[] = [];
-  const failures: unknown[] = [];
-  let foreign: string | null = null;
+  const refusals: SessionInvalidError[] = [];
   let unknown = 0;
   for (const [where, part] of parts) {
     const choice = typeof part === 'object' && part !== null ? choose(part) : ({ kind: 'none' } as const);
     if (choice.kind === 'none') {
       unknown += 1;
-    } else if (choice.kind === 'foreign') {
-      foreign ??= `${choice.name}. ${choice.advice}`;
-      unread.push({ where, reason: `this is ${choice.name}`, count: 1 });
     } else if (choice.kind === 'container') {
       const unpacked = choice.format.unpack(part);
       unread.push(...unpacked.unread);
-      const list = records.get(choice.format.id) ?? [];
-      for (const record of unpacked.records) list.push(record);
-      records.set(choice.format.id, list);
+      containers.add(choice.format.id);
+      for (const record of unpacked.records) records.push(record);
     } else {
       try {
-        results.push(choice.format.read(part, where));
+        results.push(readAny(part, where, []));
       } catch (error) {
         if (!(error instanceof SessionInvalidError)) throw error;
-        failures.push(error);
+        refusals.push(error);
         unread.push({ where, reason: error.message, count: 1 });
       }
     }
   }
-  const all = [...records.values()].flat();
-  if (all.length > 0) {
-    // Spans and their log records may come in different containers of one file and still belong together.
-    results.push(assembleSessions(all, { format: [...records.keys()].join('+') }));
-  }
+  // Spans and their log records may come in different containers of one file and still belong together.
+  results.push(...assembled(records, [...containers].join('+') || 'log-lines'));
   if (results.length === 0) {
-    if (failures.length > 0) throw failures[0];
-    if (foreign !== null) throw new SessionInvalidError(`${source}: this is ${foreign}`);
-    throw new SessionInvalidError(
-      `${source}: no known format – found ${describe(document)}. ` +
-        `Expected one of ${[...DOCUMENTS, ...CONTAINERS].map((format) => format.id).join(', ')}; ` +
-        '`rootspan formats` says how each is recognised.',
+    throw (
+      refusals[0] ??
+      new SessionInvalidError(
+        `${source}: no known format – found ${describe(document)}. ` +
+          `Expected one of ${[...DOCUMENTS, ...CONTAINERS].map((format) => format.id).join(', ')}; ` +
+          '`rootspan formats` says how each is recognised.',
+      )
     );
   }
   if (unknown > 0) unread.push({ where: source, reason: 'entries of no known format', count: unknown });

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
-import type { Block } from '../../session/model.ts';
-import { readBlocks, readToolCalls, resultText } from './blocks.ts';
+import type { Block, SpanFlag } from '../../session/model.ts';
+import { plainText, readBlocks, readToolCalls } from './blocks.ts';
 import type { Turn } from './conversation.ts';
 import { numberAt, objectAt, textAt, toUnixNano } from './fields.ts';
 
@@ -21,44 +21,45 @@ export function readChatTurns(messages: readonly JsonObject[], system?: JsonValu
 
 /** System text: a string, or a list of text blocks. */
 export function systemText(system: JsonValue | undefined): string | undefined {
-  const text = resultText(system);
+  const text = plainText(system);
   return text === '' ? undefined : text;
 }
 
 export function readChatTurn(message: JsonObject, position: number): Turn {
   const role = roleOf(message);
-  const content = readBlocks(message.content);
-  const calls = role === 'assistant' ? readToolCalls(message) : { blocks: [], argumentsRepaired: false };
-  const reasoning = role === 'assistant' ? textAt(message, 'reasoning_content', 'reasoning') : undefined;
-  const refusal = role === 'assistant' ? textAt(message, 'refusal') : undefined;
+  const flags = new Set<SpanFlag>();
   const usage = objectAt(message, 'usage');
   const finish = textAt(message, 'finish_reason', 'stop_reason', 'stopReason');
   const time = toUnixNano(message.timestamp ?? message.created_at ?? message.created);
   const speaker = role === 'tool' ? undefined : textAt(message, 'name');
+  const toolName = role === 'tool' ? textAt(message, 'name', 'tool_name') : undefined;
   const model = textAt(message, 'model');
-
-  const blocks: Block[] =
-    role === 'tool'
-      ? toolBlocks(message, content.blocks)
-      : [
-          ...(reasoning === undefined ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
-          ...content.blocks,
-          ...(refusal === undefined ? [] : [{ type: 'text' as const, text: refusal }]),
-          ...calls.blocks,
-        ];
   return {
     position,
     role,
-    blocks,
-    flags: content.argumentsRepaired || calls.argumentsRepaired ? ['arguments-repaired'] : [],
+    blocks: role === 'tool' ? toolBlocks(message, flags) : spokenBlocks(message, role, flags),
+    flags: [...flags],
     startTimeUnixNano: time,
     endTimeUnixNano: time,
     ...(speaker === undefined ? {} : { speaker, agent: role === 'assistant' ? speaker : null }),
-    ...(role === 'tool' ? toolNameOf(message) : {}),
+    ...(toolName === undefined ? {} : { toolName }),
     ...(finish === undefined ? {} : { finishReasons: [finish.toLowerCase()] }),
     ...(usage === undefined ? {} : { usage: readUsage(usage) }),
     ...(model === undefined ? {} : { model }),
   };
+}
+
+function spokenBlocks(message: JsonObject, role: Turn['role'], flags: Set<SpanFlag>): Block[] {
+  const content = readBlocks(message.content, flags);
+  if (role !== 'assistant') return content;
+  const reasoning = textAt(message, 'reasoning_content', 'reasoning');
+  const refusal = textAt(message, 'refusal');
+  return [
+    ...(reasoning === undefined ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
+    ...content,
+    ...(refusal === undefined ? [] : [{ type: 'text' as const, text: refusal }]),
+    ...readToolCalls(message, flags),
+  ];
 }
 
 export function readUsage(usage: JsonObject): { inputTokens: number; outputTokens: number } {
@@ -83,22 +84,9 @@ function roleOf(message: JsonObject): Turn['role'] {
   }
 }
 
-function toolNameOf(message: JsonObject): { toolName?: string } {
-  const toolName = textAt(message, 'name', 'tool_name');
-  return toolName === undefined ? {} : { toolName };
-}
-
 /** A tool message is one result, unless its content holds result blocks of its own. */
-function toolBlocks(message: JsonObject, blocks: Block[]): Block[] {
-  if (blocks.some((block) => block.type === 'tool_result')) return blocks;
-  const status = textAt(message, 'status');
-  const stated = message.is_error ?? message.isError;
-  return [
-    {
-      type: 'tool_result',
-      toolCallId: textAt(message, 'tool_call_id', 'toolCallId', 'id') ?? null,
-      content: resultText(message.content),
-      isError: typeof stated === 'boolean' ? stated : status === undefined ? null : status === 'error',
-    },
-  ];
+function toolBlocks(message: JsonObject, flags: Set<SpanFlag>): Block[] {
+  const own = readBlocks(message.content, new Set());
+  if (own.some((block) => block.type === 'tool_result')) return readBlocks(message.content, flags);
+  return readBlocks({ ...message, type: 'tool_result', content: message.content ?? '' }, flags);
 }

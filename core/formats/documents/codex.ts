@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
-import type { SpanError } from '../../session/model.ts';
+import type { SpanError, SpanFlag } from '../../session/model.ts';
+import { unwrapJson } from '../decode-json.ts';
 import type { DocumentFormat } from '../format.ts';
-import { readArguments } from './arguments.ts';
-import { resultText, toolUseBlock } from './blocks.ts';
+import { plainText, toolUse } from './blocks.ts';
 import { readChatTurn, readUsage } from './chat-turns.ts';
 import { buildConversation, type Turn } from './conversation.ts';
 import { numberAt, objectAt, objectsIn, sourceStem, textAt, toUnixNano } from './fields.ts';
@@ -102,7 +102,7 @@ function readItem(item: JsonObject, position: number): Turn | null {
       const error = objectAt(item, 'error');
       const result = objectAt(item, 'result');
       const text =
-        error === undefined ? resultText(result?.content ?? item.result) : (textAt(error, 'message') ?? '');
+        error === undefined ? plainText(result?.content ?? item.result) : (textAt(error, 'message') ?? '');
       return toolTurn(position, textAt(item, 'tool') ?? 'mcp', item.arguments ?? null, text, status);
     }
     case 'web_search':
@@ -158,20 +158,27 @@ function readResponseItem(payload: JsonObject, position: number): Turn | null {
     case 'message':
       return readChatTurn(payload, position);
     case 'reasoning': {
-      const text = resultText(payload.summary ?? payload.content);
+      const text = plainText(payload.summary ?? payload.content);
       return text === '' ? null : { position, role: 'assistant', blocks: [{ type: 'reasoning', text }] };
     }
     case 'function_call':
     case 'custom_tool_call':
     case 'local_shell_call': {
-      const read = readArguments(payload.arguments ?? payload.input ?? payload.action);
+      const flags = new Set<SpanFlag>();
       const name = textAt(payload, 'name') ?? 'shell';
       const usage = objectAt(payload, 'usage');
       return {
         position,
         role: 'assistant',
-        blocks: [toolUseBlock(textAt(payload, 'call_id', 'id') ?? null, name, read)],
-        flags: read.repaired && payload.type === 'function_call' ? ['arguments-repaired'] : [],
+        blocks: [
+          toolUse(
+            textAt(payload, 'call_id', 'id') ?? null,
+            name,
+            payload.arguments ?? payload.input ?? payload.action,
+            flags,
+          ),
+        ],
+        flags: [...flags],
         ...(usage === undefined ? {} : { usage: readUsage(usage) }),
       };
     }
@@ -185,10 +192,10 @@ function readResponseItem(payload: JsonObject, position: number): Turn | null {
 
 /** The output is text, or JSON text `{output, metadata: {exit_code}}`. */
 function readOutput(payload: JsonObject, position: number): Turn {
-  const { value } = readArguments(payload.output);
+  const { value } = unwrapJson(payload.output ?? null, 1);
   const wrapped = isJsonObject(value) && typeof value.output === 'string' ? value : undefined;
   const code = wrapped === undefined ? undefined : numberAt(objectAt(wrapped, 'metadata') ?? {}, 'exit_code');
-  const content = wrapped === undefined ? resultText(payload.output) : (textAt(wrapped, 'output') ?? '');
+  const content = wrapped === undefined ? plainText(payload.output) : (textAt(wrapped, 'output') ?? '');
   const isError = code === undefined ? null : code !== 0;
   return {
     position,

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
-import type { SpanError } from '../../session/model.ts';
+import type { SpanError, SpanFlag } from '../../session/model.ts';
 import type { DocumentFormat } from '../format.ts';
-import { resultText, toolUseBlock } from './blocks.ts';
+import { plainText, toolUse } from './blocks.ts';
 import { buildConversation, type Turn } from './conversation.ts';
 import { objectAt, objectsIn, sourceStem, textAt } from './fields.ts';
 
@@ -59,6 +59,7 @@ function readAction(line: JsonObject, position: number): Turn[] {
           },
         ]
       : [];
+  const flags = new Set<SpanFlag>();
   const spoken = name === 'message' ? textAt(args, 'content') : undefined;
   return [
     {
@@ -67,7 +68,7 @@ function readAction(line: JsonObject, position: number): Turn[] {
       errors,
       blocks:
         spoken === undefined
-          ? [toolUseBlock(textAt(action, 'id') ?? null, name, { value: action.arguments ?? {} })]
+          ? [toolUse(textAt(action, 'id') ?? null, name, action.arguments, flags)]
           : [{ type: 'text', text: spoken }],
     },
   ];
@@ -81,7 +82,7 @@ function readObservation(line: JsonObject, position: number): Turn[] {
   const said = isJsonObject(result) ? textAt(result, 'message') : undefined;
   if (said !== undefined) return [{ position, role: 'user', blocks: [{ type: 'text', text: said }] }];
   const asked = objectsIn(observation.invoking_actions).filter((action) => action.name !== 'message');
-  const content = resultText(result);
+  const content = plainText(result);
   if (asked.length === 0) {
     return content === '' ? [] : [{ position, role: 'user', blocks: [{ type: 'text', text: content }] }];
   }

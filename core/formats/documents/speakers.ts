@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../contracts/json.ts';
-import type { SpanError } from '../../session/model.ts';
-import { readBlocks, readToolCalls, resultText } from './blocks.ts';
+import type { SpanError, SpanFlag } from '../../session/model.ts';
+import { plainText, readBlocks, readToolCalls } from './blocks.ts';
 import type { Turn } from './conversation.ts';
 import { textAt } from './fields.ts';
 
@@ -46,16 +46,16 @@ export function readSpeakerTurns(messages: readonly JsonObject[]): Turn[] {
 function readSpeakerTurn(message: JsonObject, position: number): Turn {
   const role = textAt(message, 'role') ?? 'user';
   const label = textAt(message, 'name', 'source') ?? (KIND_ROLES.has(role) ? undefined : role);
-  const { blocks, argumentsRepaired } = readBlocks(message.content);
-  const calls = readToolCalls(message);
-  const flags = argumentsRepaired || calls.argumentsRepaired ? (['arguments-repaired'] as const) : [];
+  const flags = new Set<SpanFlag>();
+  const blocks = readBlocks(message.content, flags);
+  const calls = readToolCalls(message, flags);
   if (label === undefined || HUMAN.has(label.toLowerCase())) {
     const kind =
       role === 'assistant' ? 'assistant' : role === 'system' || role === 'developer' ? 'system' : 'user';
-    return { position, role: kind, blocks: [...blocks, ...calls.blocks], flags: [...flags] };
+    return { position, role: kind, blocks: [...blocks, ...calls], flags: [...flags] };
   }
   const { agent, aside } = readSpeaker(label);
-  const text = resultText(message.content);
+  const text = plainText(message.content);
   const exit = EXIT_CODE.exec(text);
   if (exit !== null || EXECUTOR_NAME.test(agent)) {
     return {
@@ -86,7 +86,7 @@ function readSpeakerTurn(message: JsonObject, position: number): Turn {
     speaker: label,
     agent,
     name: label,
-    blocks: [...blocks, ...calls.blocks],
+    blocks: [...blocks, ...calls],
     flags: [...flags],
   };
 }

@@ -81,12 +81,12 @@ describe('refusals say what was found and what to do', () => {
 });
 
 describe('hostile input', () => {
-  it('keys that reach prototypes are left out and counted', () => {
+  it('keys that reach prototypes are left out, and it is said', () => {
     const text =
       '{"messages": [{"role": "user", "content": "hi", "__proto__": {"role": "system"}, "constructor": 1}]}';
     const { sessions, unread } = read(text);
     expect(sessionSpans(sessions[0]!)).toHaveLength(1);
-    expect(unread).toMatchObject([{ count: 2 }]);
+    expect(unread).toMatchObject([{ reason: expect.stringContaining('prototypes') }]);
   });
   it('lone surrogates become the replacement character', () => {
     const { sessions } = read('[{"role": "user", "content": "cut emoji \\ud83e"}]');
