@@ -1,4 +1,5 @@
 import type { PromptText } from '../model/port.ts';
+import { RUN_NOTATION } from './notation.ts';
 import type { CategoryDefinition } from './taxonomy.ts';
 import { fenceUntrusted, UNTRUSTED_NOTICE } from './untrusted.ts';
 
@@ -9,11 +10,7 @@ const TASK = `You examine the recorded run of an AI agent and list every place w
 
 ${UNTRUSTED_NOTICE}
 
-## How the run is written
-The run is a sequence of spans in order. Each span starts with a line such as "@s12 …": s12 is its id, and the only
-name you may use for it. A span is one thing that happened: a message, a model call, a tool call with its
-result, or the run of an agent. Repeated history is shown once, where it first appeared. Before the spans there may
-be the goal, the agent's instructions, its tools, and a note on what came before the first span shown.
+${RUN_NOTATION}
 Text that was left out is marked as cut. What you cannot see is unknown: absence from the excerpt is no proof that
 something was not said or done.
 

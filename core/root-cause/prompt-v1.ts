@@ -1,3 +1,4 @@
+import { RUN_NOTATION } from '../detection/notation.ts';
 import { fenceUntrusted, UNTRUSTED_NOTICE } from '../detection/untrusted.ts';
 import { HEALTHY_POSSIBLE, JUDGE_INSTRUCTIONS, KNOWN_FAILED } from '../judge/prompt-v1.ts';
 import type { PromptText } from '../model/port.ts';
@@ -10,10 +11,8 @@ lost the run, and explain why each failure happened and what would prevent it.
 
 ${UNTRUSTED_NOTICE}
 
-## How the run is written
-The run is a sequence of spans in order. Each span starts with a line such as "@s12 …": s12 is its id, and the only
-name you may use for it. Repeated history is shown once, where it first appeared. Text that was left out is
-marked as cut; what you cannot see is unknown, not absent.
+${RUN_NOTATION}
+Text that was left out is marked as cut; what you cannot see is unknown, not absent.
 
 ${JUDGE_INSTRUCTIONS}
 
