@@ -32,8 +32,8 @@ export function decideOutcome(input: OutcomeInput): {
       : coverage.gaps.length === 1
         ? firstGap.reason
         : `${firstGap.reason} (and ${coverage.gaps.length - 1} more)`;
-  if (coverage.spansAnalysed === 0 && failures.length === 0) {
-    return { outcome: 'NOT_ANALYSED', outcomeReason: gapReason };
+  if (coverage.spansAnalysed === 0) {
+    return { outcome: failures.length > 0 ? 'PARTIAL' : 'NOT_ANALYSED', outcomeReason: gapReason };
   }
   if (coverage.spansAnalysed < coverage.spansTotal) return { outcome: 'PARTIAL', outcomeReason: gapReason };
   if (unexplained !== null) return { outcome: 'PARTIAL', outcomeReason: unexplained };

@@ -37,7 +37,8 @@ export function verdict(diagnosis: Diagnosis, policy: VerdictPolicy = EVERYTHING
   const reason = outcomeReason === null ? '' : `: ${outcomeReason}`;
   const looked = `${coverage.spansAnalysed} of ${plural(coverage.spansTotal, 'span')} read by a model`;
   if (failures.length > 0) {
-    const partial = outcome === 'PARTIAL' ? ` (partial${reason})` : '';
+    const incomplete = outcome === 'PARTIAL' || outcome === 'NOT_ANALYSED';
+    const partial = incomplete ? ` (partial${reason})` : '';
     const counted =
       policy.failOn.length === 0
         ? failures.length
@@ -46,7 +47,7 @@ export function verdict(diagnosis: Diagnosis, policy: VerdictPolicy = EVERYTHING
           ).length;
     const found = `${plural(failures.length, 'failing span')} found${partial}`;
     if (counted > 0) return { text: found, exitCode: ExitCode.FailuresFound };
-    const exitCode = outcome === 'PARTIAL' ? ExitCode.Partial : ExitCode.Clean;
+    const exitCode = incomplete ? ExitCode.Partial : ExitCode.Clean;
     return { text: `${found}, none in ${policy.failOn.join(', ')}`, exitCode };
   }
   switch (outcome) {
