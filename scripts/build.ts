@@ -72,7 +72,7 @@ rmSync(dist, { recursive: true, force: true });
 const [steps] = await Promise.all([
   buildLambdas(),
   buildPackage('cli/main.ts', 'cli/rootspan.mjs', '#!/usr/bin/env node'),
-  buildPackage('index.ts', 'index.mjs'),
+  buildPackage('core/index.ts', 'index.mjs'),
 ]);
 
 if (!values.quick) {

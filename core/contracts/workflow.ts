@@ -60,8 +60,6 @@ export interface MergeResult {
   readonly failures: number;
 }
 
-export const rootCauseEventSchema = z.object({ executionName });
-
 /** Output of a successful execution. */
 export const workflowResultSchema = z.object({
   sessionId: z.string(),
@@ -73,7 +71,23 @@ export const workflowResultSchema = z.object({
 export type WorkflowResult = z.infer<typeof workflowResultSchema>;
 
 /** What a `Catch` hands on: `Cause` is JSON text for a Lambda's error, plain text for Step Functions' own. */
-const caughtSchema = z.object({ Error: z.string(), Cause: z.string().optional() });
+export const caughtSchema = z.object({ Error: z.string(), Cause: z.string().optional() });
+
+/** With `error`: the model could not be asked to explain, so the diagnosis is made by rule and says why. */
+export const rootCauseEventSchema = z.object({ executionName, error: caughtSchema.optional() });
+
+const lambdaCauseSchema = z.object({ errorMessage: z.string() });
+
+/** The message of a caught error, whoever threw it. */
+export function messageOfCaught(caught: z.infer<typeof caughtSchema>): string {
+  const cause = caught.Cause ?? '';
+  try {
+    const parsed = lambdaCauseSchema.safeParse(JSON.parse(cause));
+    return parsed.success ? parsed.data.errorMessage : cause;
+  } catch {
+    return cause;
+  }
+}
 
 export const recordFailureEventSchema = z.discriminatedUnion('what', [
   z.object({

@@ -5,7 +5,11 @@ import { chunkResultKey, preparedKey } from '../../core/contracts/object-keys.ts
 import { parseAtDoor } from '../../core/contracts/parse.ts';
 import type { Clock, FailureLog, ObjectStore } from '../../core/contracts/ports.ts';
 import type { Prepared } from '../../core/contracts/stages.ts';
-import { type AnalyzeChunkResult, recordFailureEventSchema } from '../../core/contracts/workflow.ts';
+import {
+  type AnalyzeChunkResult,
+  messageOfCaught,
+  recordFailureEventSchema,
+} from '../../core/contracts/workflow.ts';
 import { chunkNotAnalysed, reasonForFault } from '../../core/detection/chunk-not-analysed.ts';
 
 export interface RecordFailureDeps {
@@ -14,8 +18,6 @@ export interface RecordFailureDeps {
   readonly clock: Clock;
 }
 
-/** What Lambda puts into `Cause`. */
-const lambdaCauseSchema = z.object({ errorMessage: z.string() });
 const inputSchema = z.object({ sessionId: z.string().min(1), sessionKey: z.string().optional() });
 const MAX_MESSAGE = 2000;
 
@@ -29,7 +31,7 @@ export function makeRecordFailureHandler(
   return async (event) => {
     const failed = parseAtDoor(recordFailureEventSchema, event, 'the event of this step');
     const { executionName, error } = failed;
-    const message = messageOf(error.Cause ?? '').slice(0, MAX_MESSAGE);
+    const message = messageOfCaught(error).slice(0, MAX_MESSAGE);
     if (failed.what === 'chunk') {
       const { index } = failed;
       const prepared = await getCarried<Prepared>(deps.objects, preparedKey(executionName));
@@ -51,13 +53,4 @@ export function makeRecordFailureHandler(
     });
     return { recorded: true };
   };
-}
-
-function messageOf(cause: string): string {
-  try {
-    const parsed = lambdaCauseSchema.safeParse(JSON.parse(cause));
-    return parsed.success ? parsed.data.errorMessage : cause;
-  } catch {
-    return cause;
-  }
 }

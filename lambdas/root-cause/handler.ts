@@ -4,9 +4,10 @@ import { mergedKey, preparedKey } from '../../core/contracts/object-keys.ts';
 import { parseAtDoor } from '../../core/contracts/parse.ts';
 import type { Clock, DiagnosisStore, ObjectStore } from '../../core/contracts/ports.ts';
 import type { Merged, Prepared } from '../../core/contracts/stages.ts';
-import { rootCauseEventSchema, type WorkflowResult } from '../../core/contracts/workflow.ts';
+import { messageOfCaught, rootCauseEventSchema, type WorkflowResult } from '../../core/contracts/workflow.ts';
+import { reasonForFault } from '../../core/detection/chunk-not-analysed.ts';
 import type { Model } from '../../core/model/port.ts';
-import { explain } from '../../core/pipeline.ts';
+import { explain, explainUnavailable } from '../../core/pipeline.ts';
 import type { TokenCounter } from '../../core/tokens/counter.ts';
 
 export interface RootCauseDeps {
@@ -21,16 +22,25 @@ export interface RootCauseDeps {
 /** Explains what was found and stores the diagnosis, also when nothing was found or nothing could be analysed. */
 export function makeRootCauseHandler(deps: RootCauseDeps): (event: unknown) => Promise<WorkflowResult> {
   return async (event) => {
-    const { executionName } = parseAtDoor(rootCauseEventSchema, event, 'the event of this step');
+    const { executionName, error } = parseAtDoor(rootCauseEventSchema, event, 'the event of this step');
     const prepared = await getCarried<Prepared>(deps.objects, preparedKey(executionName));
     const merged = await getCarried<Merged>(deps.objects, mergedKey(executionName));
     if (prepared === null || merged === null)
       throw new SessionInvalidError(`execution ${executionName} has no merged result: start it anew`);
-    const model = await deps.modelFor(prepared.modelSpec);
-    const diagnosis = await explain(prepared, merged, [], model, {
-      counter: deps.counter,
-      nowIso: new Date(deps.clock.now()).toISOString(),
-    });
+    const nowIso = new Date(deps.clock.now()).toISOString();
+    const diagnosis =
+      error === undefined
+        ? await explain(prepared, merged, [], await deps.modelFor(prepared.modelSpec), {
+            counter: deps.counter,
+            nowIso,
+          })
+        : explainUnavailable(
+            prepared,
+            merged,
+            [],
+            reasonForFault(error.Error, messageOfCaught(error)),
+            nowIso,
+          );
     const { version, created } = await deps.diagnoses.put(diagnosis);
     const { sessionId, diagnosisId, outcome } = diagnosis;
     return { sessionId, version, diagnosisId, outcome, created };

@@ -18,6 +18,13 @@ const HOPELESS = [
 /** Somebody must act: the execution fails at once instead of leaving gaps chunk by chunk. */
 export const CONFIGURATION_FAULTS = [ErrorName.ModelAccess, ErrorName.ConfigurationInvalid];
 
+/** They end a model step but not the diagnosis: what is known is stored, and what is missing is named. */
+export const MODEL_OUT_OF_REACH = [
+  ErrorName.ModelThrottled,
+  ErrorName.ModelUnavailable,
+  ErrorName.BudgetExhausted,
+];
+
 const hopeless: sfn.RetryProps = { errors: HOPELESS, maxAttempts: 0 };
 
 /**

@@ -13,7 +13,7 @@ import { acknowledge, arnFinding } from '../acknowledge.ts';
 import type { Results } from '../results/results.ts';
 import { StepLambda } from '../step-lambda.ts';
 import { giveModels } from './model-access.ts';
-import { CONFIGURATION_FAULTS, MODEL_STEP_RETRIES, STEP_RETRIES } from './retries.ts';
+import { CONFIGURATION_FAULTS, MODEL_OUT_OF_REACH, MODEL_STEP_RETRIES, STEP_RETRIES } from './retries.ts';
 
 export interface WorkflowProps {
   readonly results: Results;
@@ -68,9 +68,19 @@ export class Workflow extends Construct {
     );
     const analyzeChunks = guarded(this.#analyzeChunks(recordFailure));
     const merge = guarded(this.#task(this.#mergeStep(), 'Merge', STEP_RETRIES, { executionName: EXECUTION }));
-    const rootCause = guarded(
-      this.#task(this.#rootCauseStep(), 'RootCause', MODEL_STEP_RETRIES, { executionName: EXECUTION }),
+    const rootCauseStep = this.#rootCauseStep();
+    const rootCause = this.#task(rootCauseStep, 'RootCause', MODEL_STEP_RETRIES, {
+      executionName: EXECUTION,
+    });
+    const explainByRule = guarded(
+      this.#task(rootCauseStep, 'ExplainByRule', STEP_RETRIES, {
+        executionName: EXECUTION,
+        error: objectAt(CAUGHT),
+      }),
     );
+    // Before the general catch: the first that matches is taken.
+    rootCause.addCatch(explainByRule, { errors: MODEL_OUT_OF_REACH, resultPath: CAUGHT });
+    guarded(rootCause);
 
     this.stateMachine = new sfn.StateMachine(this, 'StateMachine', {
       stateMachineType: sfn.StateMachineType.STANDARD,
