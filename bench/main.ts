@@ -1,11 +1,13 @@
 import { benchAccuracy } from './accuracy.ts';
 import { benchChecks } from './checks.ts';
+import { benchTokens } from './tokens.ts';
 
 /** `npm run bench -- <name>`: each benchmark prints its figures and returns an exit code. */
 type Bench = (args: readonly string[]) => number | Promise<number>;
 const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['accuracy', benchAccuracy],
   ['checks', benchChecks],
+  ['tokens', benchTokens],
 ]);
 
 const [name = '', ...args] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import type { Block, Span, SpanError } from './model.ts';
-import { escapeText, renderName, renderSeconds } from './render-text.ts';
+import { compactJson, escapeText, renderName, renderSeconds } from './render-text.ts';
 import { makeSpanAliases, type SpanAliases } from './span-aliases.ts';
 import type { Part, Step, ToolExchange, Trajectory } from './trajectory.ts';
 
@@ -10,8 +10,8 @@ import type { Part, Step, ToolExchange, Trajectory } from './trajectory.ts';
  * text of the session, which cannot begin so (`render-text.ts`). Words: `model` (inference), `tool` (its run),
  * `agent` (invocation), `span` (anything else); messages go by their role: `user`, `system`, `assistant`, `output`.
  *
- * Kept: order, ids, agents and speakers, all text, calls with arguments, results, errors, flags. Left out: call ids
- * (a result says `for` which call it is where that is not the step before), times unless somebody waited, and a
+ * Kept: order, ids, agents and speakers, all text, calls with arguments, results, errors, flags. Left out: the white
+ * space between the tokens of JSON results (so compare quotes with white space removed), call ids (a result says `for` which call it is where that is not the step before), times unless somebody waited, and a
  * system prompt that is the trajectory's own (the header shows it).
  */
 export interface StepRenderer {
@@ -77,7 +77,7 @@ export function makeStepRenderer(
         const at = pending.findIndex((exchange) => exchange.result === block.content);
         const exchange = at === -1 ? undefined : pending.splice(at, 1)[0];
         const notes = [...reference(exchange, step), ...(block.isError === true ? ['error'] : [])];
-        return `@result${bracket(notes)}: ${escapeText(block.content)}`;
+        return `@result${bracket(notes)}: ${escapeText(compactJson(block.content))}`;
       }
       case 'media':
         return `@media ${renderName(block.mediaType)}, ${block.byteLength} bytes, ${renderName(block.digest.slice(0, 12))}`;
@@ -118,7 +118,7 @@ export function makeStepRenderer(
         if (first.block.type === 'tool_result') {
           pending.shift();
           if (first.block.isError === true) notes.push('error');
-          inline = `: ${escapeText(first.block.content)}`;
+          inline = `: ${escapeText(compactJson(first.block.content))}`;
         } else if (first.block.type === 'text') {
           if (isPromptAbove(first)) notes.push(PROMPT_ABOVE);
           else inline = `: ${escapeText(first.block.text)}`;

@@ -56,7 +56,10 @@ const block: fc.Arbitrary<Block> = fc.oneof(
   fc.record({
     type: fc.constant('tool_result' as const),
     toolCallId: callId,
-    content: anyText,
+    content: fc.oneof(
+      anyText,
+      json.map((value) => JSON.stringify(value, null, 2)),
+    ),
     isError: fc.constantFrom(true, false, null),
   }),
   fc.record({

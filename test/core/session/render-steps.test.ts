@@ -45,7 +45,8 @@ function expected(step: Step, t: Trajectory): Content {
     } else if (block.type === 'reasoning') content.texts.push(['thinking', block.text]);
     else if (block.type === 'tool_use')
       content.calls.push([block.name, JSON.stringify(block.argumentsRaw ?? block.arguments)]);
-    else if (block.type === 'tool_result') content.results.push([block.content, block.isError === true]);
+    else if (block.type === 'tool_result')
+      content.results.push([plain(block.content), block.isError === true]);
     else content.media++;
   }
   content.errors = step.span.errors.map((e) => [e.source, e.message]);
@@ -58,9 +59,9 @@ function read(step: ReadStep, original: Step): Content {
   const args = (call: string) => JSON.stringify(JSON.parse(call.replace(/^raw /, '')));
   if (step.word === 'tool' && step.call !== null) content.calls.push([step.name, args(step.call)]);
   if (step.word === 'tool' && step.text !== null)
-    content.results.push([step.text, step.notes.includes('error')]);
+    content.results.push([plain(step.text), step.notes.includes('error')]);
   else if (original.parts[0]?.block.type === 'tool_result' && step.text !== null)
-    content.results.push([step.text, step.notes.includes('error')]);
+    content.results.push([plain(step.text), step.notes.includes('error')]);
   else if (step.text !== null || step.notes.includes('the system prompt above'))
     content.texts.push([
       { model: 'assistant', agent: 'user', output: 'tool' }[step.word] ?? step.word,
@@ -69,7 +70,8 @@ function read(step: ReadStep, original: Step): Content {
   for (const part of step.parts) {
     const { name, call } = nameAndCall(part.rest);
     if (part.word === 'call') content.calls.push([name, args(call ?? 'null')]);
-    else if (part.word === 'result') content.results.push([part.text ?? '', part.notes.includes('error')]);
+    else if (part.word === 'result')
+      content.results.push([plain(part.text ?? ''), part.notes.includes('error')]);
     else if (part.word === 'media') content.media++;
     else if (part.word === 'error')
       content.errors.push([/^ ([a-z-]+)/.exec(part.rest)![1]!, part.text ?? '']);
@@ -77,6 +79,16 @@ function read(step: ReadStep, original: Step): Content {
   }
   content.flags = original.span.flags.filter((flag) => step.notes.includes(flag));
   return content;
+}
+
+/** JSON results may lose the white space between tokens, nothing else. */
+function plain(content: string): string {
+  try {
+    const value: unknown = JSON.parse(content);
+    return typeof value === 'object' && value !== null ? JSON.stringify(value) : content;
+  } catch {
+    return content;
+  }
 }
 
 const empty = (alias: string): Content => ({
@@ -168,6 +180,16 @@ describe('a rendering', () => {
     expect(rendered(said(message('system', 'Policy.')), said(message('user', 'hi')))).toBe(
       '@s0 system [the system prompt above]\n@s1 user: hi',
     );
+  });
+
+  test('drops the white space between the tokens of a JSON result, and no other', () => {
+    const content = '{ "a": [1.50, "x  y: \\" {z"],\n  "id": 12345678901234567890 }';
+    const step = (c: string) =>
+      rendered(tool('c', 'f', {}, c))
+        .split('\n')
+        .at(-1);
+    expect(step(content)).toBe('@s0 tool f {}: {"a":[1.50,"x  y: \\" {z"],"id":12345678901234567890}');
+    expect(step('{ not json: 1 }')).toBe('@s0 tool f {}: { not json: 1 }');
   });
 
   test('a loose result says whose it is', () => {
