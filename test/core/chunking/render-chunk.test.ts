@@ -46,9 +46,7 @@ describe('a chunk as text', () => {
         '',
       ].join('\n'),
     );
-    expect(body.startsWith('@s0 agent Planner: Book a flight\n@s1 model\n@call find {"to"')).toBe(
-      true,
-    );
+    expect(body.startsWith('@s0 agent Planner: Book a flight\n@s1 model\n@call find {"to"')).toBe(true);
     expect(text).toBe(header + body);
   });
 
