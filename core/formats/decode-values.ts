@@ -126,3 +126,11 @@ function statusCode(code: JsonValue): 'ok' | 'error' | 'unset' {
   const name = code.toUpperCase().replace(/^STATUS_?CODE[_.]/, '');
   return name === 'ERROR' ? 'error' : name === 'OK' ? 'ok' : 'unset';
 }
+
+/** Compares decimal nanoseconds; absent times come last. */
+export function compareTimes(a: string | null, b: string | null): number {
+  if (a === b) return 0;
+  if (a === null) return 1;
+  if (b === null) return -1;
+  return a.length - b.length || (a < b ? -1 : 1);
+}

@@ -125,6 +125,7 @@ function giveIds(works: readonly Work[], asked: ReadonlyMap<string, readonly Too
     const choice = equal[0] ?? (toolCall.arguments === null ? free[0] : undefined);
     if (choice === undefined) continue;
     toolCall.toolCallId = choice.id;
+    if (work.content.toolResult !== null) work.content.toolResult.toolCallId = choice.id;
     taken.add(choice.id);
     if (equal.length !== 1) work.flags.add('paired-by-position');
   }

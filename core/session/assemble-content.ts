@@ -15,7 +15,12 @@ export function flagContent(work: Work): void {
     ? work.content.input.length === 0 && work.content.output.length === 0
     : isTool(work)
       ? work.content.toolCall.arguments === null && work.content.toolResult === null
-      : false;
+      : // An agent's own prompt and answer may stand at its model calls alone; only a known gap counts.
+        work.content.kind === 'invoke_agent' &&
+        work.content.userPrompt === null &&
+        work.content.agentResponse === null &&
+        isSplitLayout(work.raw) &&
+        !work.logs.some(isTelling);
   if (missing) work.flags.add(whyMissing(work));
   for (const text of texts(work)) {
     if (isRedacted(text)) work.flags.add('content-redacted');

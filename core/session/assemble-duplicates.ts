@@ -1,5 +1,5 @@
 import { canonicalJson } from '../contracts/hash.ts';
-import { buildOther } from '../formats/dialects/build.ts';
+import { buildOther } from '../formats/dialects/build-other.ts';
 import {
   addError,
   blocksOf,
@@ -31,6 +31,7 @@ export function mergeDuplicates(works: readonly Work[]): void {
     else for (const call of calls) absorb(outer, call);
   }
   mergeByResponse(works);
+  mergeByAnswer(works);
   for (const work of works) {
     const outer = isTool(work) ? enclosingTool(work, byId) : null;
     if (outer === null || !isTool(outer) || !isTool(work)) continue;
@@ -89,6 +90,28 @@ function mergeByResponse(works: readonly Work[]): void {
     else absorb(known, work);
   }
 }
+
+/**
+ * Stand-ins made from log records have no place in the tree; two of one trace with the same answer are two
+ * recordings of one call, since no model gives a whole answer twice in a trace by chance.
+ */
+function mergeByAnswer(works: readonly Work[]): void {
+  const first = new Map<string, Work & { content: InferenceContent }>();
+  for (const work of works) {
+    if (!work.detached || !isInference(work)) continue;
+    const answer = blocksOf(work.content.output.slice(-1));
+    const said = answer
+      .map((block) => (block.type === 'text' ? block.text.trim() : canonicalJson(block)))
+      .join('\n');
+    if (said.length < MIN_ANSWER) continue;
+    const known = first.get(said);
+    if (known === undefined) first.set(said, work);
+    else absorb(known, work);
+  }
+}
+
+/** Shorter answers ("Done.") may well be given twice. */
+const MIN_ANSWER = 40;
 
 function absorb(
   outer: Work & { content: InferenceContent },

@@ -1,4 +1,4 @@
-import { compareTimes } from '../formats/dialects/gather.ts';
+import { compareTimes } from '../formats/decode-values.ts';
 import type { RawLog, RawRecord, RawSpan } from '../formats/format.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { canonicalJson, sha256Hex } from '../contracts/hash.ts';
-import { compareTimes } from '../formats/dialects/gather.ts';
+import { compareTimes } from '../formats/decode-values.ts';
 import { blocksOf, isInference, isTool, type Work } from './assemble-work.ts';
 import type { Message } from './model.ts';
 

@@ -1,6 +1,6 @@
 import { canonicalJson, sha256Hex } from '../contracts/hash.ts';
 import { isJsonObject } from '../contracts/json.ts';
-import { compareTimes } from '../formats/dialects/gather.ts';
+import { compareTimes } from '../formats/decode-values.ts';
 import type { RawLog, RawRecord, RawSpan } from '../formats/format.ts';
 import { statedSessionId } from './assemble-ids.ts';
 import type { Unread } from './model.ts';
@@ -152,7 +152,7 @@ function standIn(logs: readonly RawLog[]): RawSpan {
     name:
       isClaudeCode(telling) && typeof telling.body === 'string'
         ? telling.body
-        : event || telling.scope.name || 'log record',
+        : telling.scope.name || event || 'log record',
     kind: null,
     startTimeUnixNano: times[0] ?? null,
     endTimeUnixNano: times.at(-1) ?? null,

@@ -1,4 +1,4 @@
-import { compareTimes } from '../formats/dialects/gather.ts';
+import { compareTimes } from '../formats/decode-values.ts';
 import type { SpanFlag } from './model.ts';
 
 /** What the tree needs of a span; `parentSpanId` and `depth` are set here. */

@@ -138,8 +138,24 @@ function buildSession(
     goal: null,
     agent: agent ?? null,
     service: typeof service === 'string' ? service : null,
-    unread: [],
+    unread: nothingOfAnAgent(works),
   };
+}
+
+/** A session of servers, clients and queues alone must not read as an agent's clean run. */
+function nothingOfAnAgent(works: readonly Work[]): Unread[] {
+  if (works.some((work) => work.content.kind !== 'other')) return [];
+  const scopes = [...new Set(works.map((work) => work.raw.scope.name || '(no scope)'))]
+    .sort()
+    .slice(0, 5)
+    .join(', ');
+  return [
+    {
+      where: 'spans',
+      reason: `no span with agent content in a format that is read (scopes: ${scopes})`,
+      count: works.length,
+    },
+  ];
 }
 
 /** Span ids are unique within a trace only; in a session the later trace's span gets its trace id in front. */

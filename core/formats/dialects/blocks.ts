@@ -191,6 +191,7 @@ function isTextual(item: JsonValue): boolean {
   if (typeof item === 'string') return true;
   if (!isJsonObject(item)) return false;
   const keys = Object.keys(item);
+  if (isJsonObject(item.message_content)) return isTextual(item.message_content);
   if (typeof item.text === 'string') return keys.length === 1 || item.type === 'text';
   return 'json' in item && keys.length === 1;
 }
@@ -206,6 +207,7 @@ function isMedia(item: JsonValue): boolean {
 
 function blockText(item: JsonValue, flags: Set<SpanFlag>): string {
   if (typeof item === 'string') return finish(item);
+  if (isJsonObject(item) && isJsonObject(item.message_content)) return blockText(item.message_content, flags);
   if (isJsonObject(item) && typeof item.text === 'string') return finish(item.text);
   if (isJsonObject(item) && 'json' in item) return finish(JSON.stringify(withoutMedia(item.json ?? null)));
   const [block] = readBlock(item, flags);

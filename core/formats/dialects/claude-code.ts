@@ -1,7 +1,9 @@
 import type { SpanError } from '../../session/model.ts';
 import type { Dialect, RawLog, RawSpan, SpanContent } from '../format.ts';
 import { numberAt, textAt, valueAt } from './attributes.ts';
-import { buildAgent, buildInference, buildOther, buildTool, toolPartsFrom } from './build.ts';
+import { buildAgent, buildInference } from './build.ts';
+import { buildOther } from './build-other.ts';
+import { buildTool, toolPartsFrom } from './build-tool.ts';
 
 /**
  * Claude Code's own telemetry: spans `claude_code.interaction`, `.llm_request`, `.tool`, or, without tracing, only

@@ -1,6 +1,6 @@
 import type { Dialect, RawSpan } from '../format.ts';
 import { hasPrefix } from './attributes.ts';
-import { buildOther } from './build.ts';
+import { buildOther } from './build-other.ts';
 
 /** Span attributes of other vendors' schemas that carry agent content we do not read. */
 const SCHEMAS: readonly (readonly [prefix: string, name: string])[] = [

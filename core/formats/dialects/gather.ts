@@ -3,6 +3,7 @@ import type { Message, SpanFlag, ToolDefinition } from '../../session/model.ts';
 import { unwrapJson } from '../decode-json.ts';
 import type { RawLog, RawSpan } from '../format.ts';
 import { valueAt, wordsOf } from './attributes.ts';
+import { type ContentEvent, contentEvents, eventMessage, plainText } from './events.ts';
 import { unflatten } from './flatten.ts';
 import { langchainMessages } from './langchain-values.ts';
 import { readMessages, readToolDefinitions } from './messages.ts';
@@ -17,14 +18,6 @@ export interface Gathered {
   readonly flags: ReadonlySet<SpanFlag>;
 }
 
-/** A span event or a log record of the span: one thing in two layouts. */
-export interface ContentEvent {
-  readonly name: string;
-  readonly timeUnixNano: string | null;
-  readonly attributes: Readonly<Record<string, JsonValue>>;
-  readonly body: JsonValue;
-}
-
 interface Source {
   system?: JsonValue | undefined;
   input?: JsonValue | undefined;
@@ -35,34 +28,6 @@ interface Source {
   inputMessages?: readonly Message[];
   outputMessages?: readonly Message[];
   flags?: ReadonlySet<SpanFlag>;
-}
-
-/** Events of the span and its log records, in time order; the span's own come first at the same time. */
-export function contentEvents(span: RawSpan, logs: readonly RawLog[]): ContentEvent[] {
-  const own = span.events.map((event) => ({
-    name: event.name || String(event.attributes['event.name'] ?? ''),
-    timeUnixNano: event.timeUnixNano,
-    attributes: event.attributes,
-    body: event.body ?? null,
-  }));
-  const joined = logs.map((log) => ({
-    name: String(log.attributes['event.name'] ?? log.attributes.event_name ?? ''),
-    timeUnixNano: log.timeUnixNano,
-    attributes: log.attributes,
-    body: log.body,
-  }));
-  return [...own, ...joined]
-    .map((event, index) => ({ event, index }))
-    .sort((a, b) => compareTimes(a.event.timeUnixNano, b.event.timeUnixNano) || a.index - b.index)
-    .map(({ event }) => event);
-}
-
-/** Compares decimal nanoseconds; absent times come last. */
-export function compareTimes(a: string | null, b: string | null): number {
-  if (a === b) return 0;
-  if (a === null) return 1;
-  if (b === null) return -1;
-  return a.length - b.length || (a < b ? -1 : 1);
 }
 
 /**
@@ -171,25 +136,6 @@ function fromMessageEvents(events: readonly ContentEvent[]): Source {
     ...(input.length > 0 ? { input } : {}),
     ...(output.length > 0 ? { output } : {}),
   };
-}
-
-/** The message of an event: in the body, or in attributes with its parts as JSON text. */
-export function eventMessage(event: ContentEvent): JsonObject {
-  const source: JsonObject = isJsonObject(event.body) ? event.body : { ...event.attributes };
-  if (!isJsonObject(event.body) && typeof event.body === 'string') source.content = event.body;
-  const out: JsonObject = {};
-  const message = unwrapJson(source.message ?? null, 1).value;
-  if (isJsonObject(message)) Object.assign(out, message);
-  else if (message !== null && message !== '') out.content = source.message ?? '';
-  for (const key of ['role', 'content', 'parts', 'tool_calls', 'name', 'finish_reason']) {
-    const value = source[key];
-    if (value !== undefined && value !== null && out[key] === undefined) {
-      out[key] = typeof value === 'string' && key !== 'content' ? unwrapJson(value).value : value;
-    }
-  }
-  const id = source.id ?? source.tool_call_id;
-  if (id !== undefined && id !== null) out.tool_call_id = id;
-  return out;
 }
 
 function fromBody(event: ContentEvent): Source | null {
@@ -310,9 +256,4 @@ function systemText(value: JsonValue | undefined): string | null {
   if (value === undefined || value === null || value === '') return null;
   const { messages } = readMessages(unwrapJson(value).value, 'system');
   return messages.map(plainText).join('\n\n') || null;
-}
-
-/** The words of a message, without calls and results. */
-export function plainText(message: Message): string {
-  return message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }

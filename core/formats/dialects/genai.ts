@@ -1,6 +1,8 @@
 import type { Dialect, RawLog, RawSpan, SpanContent } from '../format.ts';
 import { hasPrefix, textAt } from './attributes.ts';
-import { buildAgent, buildInference, buildOther, buildTool, toolPartsFrom } from './build.ts';
+import { buildAgent, buildInference } from './build.ts';
+import { buildOther } from './build-other.ts';
+import { buildTool, toolPartsFrom } from './build-tool.ts';
 
 /** OpenTelemetry's GenAI conventions, all versions: attributes, the details event, and one event a message. */
 export const genai: Dialect = {

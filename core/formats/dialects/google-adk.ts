@@ -3,7 +3,9 @@ import type { SpanError } from '../../session/model.ts';
 import { unwrapJson } from '../decode-json.ts';
 import type { Dialect, RawLog, RawSpan, SpanContent } from '../format.ts';
 import { hasPrefix, textAt, valueAt } from './attributes.ts';
-import { buildAgent, buildInference, buildOther, buildTool, toolPartsFrom } from './build.ts';
+import { buildAgent, buildInference } from './build.ts';
+import { buildOther } from './build-other.ts';
+import { buildTool, toolPartsFrom } from './build-tool.ts';
 import { operationOf } from './genai.ts';
 import { readMessages, readToolDefinitions } from './messages.ts';
 

@@ -1,8 +1,10 @@
 import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
 import { unwrapJson } from '../decode-json.ts';
 import type { Dialect, RawLog, RawSpan, SpanContent } from '../format.ts';
-import { buildAgent, buildInference, buildOther, buildTool, toolPartsFrom } from './build.ts';
-import { type ContentEvent, contentEvents } from './gather.ts';
+import { buildAgent, buildInference } from './build.ts';
+import { buildOther } from './build-other.ts';
+import { buildTool, toolPartsFrom } from './build-tool.ts';
+import { type ContentEvent, contentEvents } from './events.ts';
 import { langchainResult } from './langchain-values.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Dialect } from '../format.ts';
 import { textAt } from './attributes.ts';
-import { buildTool } from './build.ts';
+import { buildTool } from './build-tool.ts';
 import { readOpenInference } from './openinference.ts';
 
 /** OpenAI Agents SDK through OpenInference: a hand-over is a TOOL span that names the two agents. */
@@ -18,19 +18,8 @@ export const openaiAgents: Dialect = {
     const target = /^handoff to (.{1,200})$/.exec(span.name)?.[1];
     if (target === undefined) return readOpenInference(span, logs);
     const from = textAt(span.attributes, 'input.value');
-    const to = textAt(span.attributes, 'output.value') ?? target;
-    return buildTool(
-      span,
-      {
-        name: `transfer_to_${target.replaceAll(/\s+/g, '_')}`,
-        arguments: {},
-        result:
-          span.status.code === 'error'
-            ? (span.status.message ?? `Hand-off from ${from ?? 'unknown'} to ${to} failed.`)
-            : to,
-        status: span.status.code === 'error' ? 'error' : null,
-      },
-      { agent: from },
-    );
+    const result = textAt(span.attributes, 'output.value');
+    const name = `transfer_to_${target.replaceAll(/\s+/g, '_')}`;
+    return buildTool(span, { name, arguments: {}, result: result ?? undefined }, { agent: from });
   },
 };

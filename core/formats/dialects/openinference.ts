@@ -2,7 +2,9 @@ import { isJsonObject } from '../../contracts/json.ts';
 import { unwrapJson } from '../decode-json.ts';
 import type { Dialect, RawLog, RawSpan, SpanContent } from '../format.ts';
 import { hasPrefix, textAt, valueAt } from './attributes.ts';
-import { buildAgent, buildInference, buildOther, buildTool, toolPartsFrom } from './build.ts';
+import { buildAgent, buildInference } from './build.ts';
+import { buildOther } from './build-other.ts';
+import { buildTool, toolPartsFrom } from './build-tool.ts';
 
 /** OpenInference (Arize), which many instrumentations speak. */
 export const openinference: Dialect = {

@@ -2,7 +2,9 @@ import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
 import { unwrapJson } from '../decode-json.ts';
 import type { Dialect, RawLog, RawSpan, SpanContent } from '../format.ts';
 import { textAt, valueAt } from './attributes.ts';
-import { buildAgent, buildInference, buildOther, buildTool, lastText, toolPartsFrom } from './build.ts';
+import { buildAgent, buildInference, lastText } from './build.ts';
+import { buildOther } from './build-other.ts';
+import { buildTool, toolPartsFrom } from './build-tool.ts';
 import { operationOf } from './genai.ts';
 import { readMessages, readToolDefinitions } from './messages.ts';
 

@@ -2,7 +2,8 @@ import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
 import { unwrapJson } from '../decode-json.ts';
 import type { Dialect } from '../format.ts';
 import { textAt, valueAt } from './attributes.ts';
-import { buildAgent, buildTool, toolPartsFrom } from './build.ts';
+import { buildAgent } from './build.ts';
+import { buildTool, toolPartsFrom } from './build-tool.ts';
 import { openInferenceKind, readOpenInference } from './openinference.ts';
 
 /** Hugging Face smolagents through OpenInference: a tool's input is `{args, kwargs, sanitize_inputs_outputs}`. */

@@ -1,6 +1,8 @@
 import type { Dialect } from '../format.ts';
 import { hasPrefix, textAt } from './attributes.ts';
-import { buildAgent, buildInference, buildOther, buildTool, toolPartsFrom } from './build.ts';
+import { buildAgent, buildInference } from './build.ts';
+import { buildOther } from './build-other.ts';
+import { buildTool, toolPartsFrom } from './build-tool.ts';
 import { readGenai } from './genai.ts';
 
 /** Traceloop / OpenLLMetry. Newer versions also follow the GenAI conventions; these attributes then decide. */

@@ -3,8 +3,10 @@ import type { Message, SpanError } from '../../session/model.ts';
 import { unwrapJson } from '../decode-json.ts';
 import type { Dialect, RawLog, RawSpan, SpanContent } from '../format.ts';
 import { textAt, valueAt, wordsOf } from './attributes.ts';
-import { buildAgent, buildInference, buildOther, buildTool, lastText } from './build.ts';
-import { plainText } from './gather.ts';
+import { buildAgent, buildInference, lastText } from './build.ts';
+import { buildOther } from './build-other.ts';
+import { buildTool } from './build-tool.ts';
+import { plainText } from './events.ts';
 import { readMessages, readToolDefinitions } from './messages.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Dialect } from '../format.ts';
 import { hasPrefix } from './attributes.ts';
-import { buildOther } from './build.ts';
+import { buildOther } from './build-other.ts';
 
 /** Spans that X-Ray made from segments (Step Functions, Lambda, API calls): no agent content, but errors and time. */
 export const xray: Dialect = {
