@@ -117,6 +117,13 @@ describe('laws', () => {
     );
   });
 
+  it('an answer too long to mend is still read when it is JSON', () => {
+    const span = 'x'.repeat(100_000);
+    const long = JSON.stringify({ failures: [{ ...value.failures[0], span }] });
+    expect(readAnswer(`Here: ${long}`, schema).ok).toBe(true);
+    expect(readAnswer(long.replace('}]}', '},]}'), schema)).toMatchObject({ ok: false, defect: 'not-json' });
+  });
+
   it('nothing makes it throw', () => {
     fc.assert(
       fc.property(
