@@ -21,6 +21,8 @@ const GO_AHEAD =
  * The session stops where somebody still had to act: the last thing is a person's go-ahead or request, a failed
  * tool call, or a promise to do something that never follows. A person may simply have left, so a mere request
  * counts only without a goodbye.
+ *
+ * Healthy runs (36 passed tau runs of bench/dev): fires on none.
  */
 export const abruptEnd: Check = {
   id: ID,
@@ -31,6 +33,9 @@ export const abruptEnd: Check = {
     if (last === undefined) return { blind: 'the session has no steps' };
     if (trajectory.steps.some((step) => step.span.flags.includes('in-progress'))) {
       return { blind: 'a span was still in progress when the session was read' };
+    }
+    if (last.span.flags.some((flag) => flag.startsWith('content-'))) {
+      return { blind: 'the content of the last span is not wholly recorded' };
     }
     const finding = openRequest(trajectory) ?? openCall(trajectory) ?? openPromise(trajectory);
     return finding === null ? [] : [finding];

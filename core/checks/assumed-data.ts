@@ -5,13 +5,20 @@ import { agentSpeech } from './utterances.ts';
 const ID = 'assumed-data';
 
 /**
- * Wording with which an agent says itself that it goes on with data it does not have: assumed, simulated,
- * mocked, hypothetical, placeholder or example values.
+ * Wording with which an agent says itself that it goes on with data it does not have: an assumption, data called
+ * hypothetical, mock, example and the like, something done for demonstration only, and the fill-ins of code that
+ * a reader is meant to replace.
  */
 const WORDING =
-  /\b(?:hypothetical(?:ly)?|simulat(?:e|ed|ing) (?:the |some |a |data|response|result|search|these|this|that|driving|car)|mock(?:ed|ing)?[ _](?:data|values?|dataset|results?|response)|dummy[ _](?:data|values?)|placeholder|(?:example|sample|fictional|made-up|illustrative) (?:data|values?|video id|figures?|numbers?|prices?|results?|list|response)|assum(?:e|ed|es|ing) (?:that |the |we |you |a |an |this |these |it )|for (?:the sake of|demonstration|illustration)|your[_-](?:api[_-])?(?:key|token)|path[/_]to[/_]|let(?:'|’)s (?:assume|suppose|pretend)|I(?:'|’)ll (?:assume|pretend))/i;
+  /\b(?:(?:hypothetical|mock(?:ed)?|dummy|placeholder|fictional|fictitious|made[- ]up|fake|simulated|illustrative|sample|example) (?!of\b)(?:[\w-]{1,30} ){0,2}?(?:data|datasets?|values?|ids?|numbers?|figures?|prices?|results?|responses?|keys?|records?|scenarios?|analysis|representation)|hypothetically|simulat(?:e|ing) (?:the |a |some |this |these )?(?:data|datasets?|results?|responses?|values?|output)|assum(?:e|ed|es|ing) (?:that|the|we|you|a|an|this|these|it)|for (?:demonstration|illustration|illustrative)(?: purposes)?|let(?:'|’)s (?:assume|suppose|pretend)|your[_-](?:\w{1,40}[_-])?(?:key|token|secret))\b|\bpath\/to\//i;
 
-/** An agent works on with data that it says it assumed or made up. */
+/**
+ * An agent works on with data that it says it assumed or made up. Assumptions are ordinary in plans and in worked
+ * examples, so this is evidence only.
+ *
+ * Healthy runs (36 passed tau runs of bench/dev): fires on none; the rate on group chats that write code is
+ * unknown (23 of 63 failed ones, of which 13 at the gold step).
+ */
 export const assumedData: Check = {
   id: ID,
   title: 'Data was assumed, simulated or left as a placeholder',

@@ -26,6 +26,9 @@ export function isWall(text: string): boolean {
 /**
  * A filter, a robot test or a wall stood in the way. The plan was fine but for it. Stop reasons of the model are
  * certain; words of a page are taken only from what tools and executors brought.
+ *
+ * Healthy runs (36 passed tau runs of bench/dev): fires on none; they browse nothing, so the rate on browsing
+ * agents is unknown.
  */
 export const blocked: Check = {
   id: ID,

@@ -5,20 +5,31 @@ import { readUtterances, type Utterance } from './utterances.ts';
 
 const ID = 'claimed-work-without-tool';
 
-/**
- * An agent states results of looking something up, checking or retrieving, though nothing was executed before
- * that could have brought them. Only where the session executes things at all or has tools; a plain conversation
- * has no other way than to say so.
- */
+/** First-person reports of finished work, and lists handed out as found. */
 const CLAIM =
   /\b(?:I|we)(?:'ve| have| had)? (?:successfully |now |already |also |just |carefully )?(?:checked|verified|retrieved|reviewed|found|searched|confirmed|accessed|located|looked up|gathered|identified|compiled|collected|examined|analy[sz]ed|obtained|extracted|downloaded|watched)\b|\bhere (?:is|are) (?:the |a |some |my )?(?:\w+ ){0,4}(?:list|information|details|results?|ratings?|prices?|pricing|data|findings|summary|figures?|titles?|dates?)\b/i;
 
+/**
+ * An agent states results of looking something up, checking or retrieving, though nothing was executed before
+ * that could have brought them. Looked for among agents and where tools exist; in a plain conversation with a
+ * person there is no other way than to say so.
+ *
+ * Healthy runs (36 passed tau runs of bench/dev): fires on none; they have tools, so the rate on group chats is
+ * unknown (8 of 63 failed ones, of which 6 at the gold step).
+ */
 export const claimedWork: Check = {
   id: ID,
   title: 'Results of work were stated that no tool did',
   categories: ['hallucination-category-hall-usage'],
   run(trajectory) {
     const utterances = readUtterances(trajectory);
+    const opener = utterances.find((one) => one.voice !== 'system');
+    const canWork =
+      opener?.voice === 'agent' ||
+      trajectory.tools.length > 0 ||
+      trajectory.exchanges.length > 0 ||
+      utterances.some((one) => one.voice === 'executor');
+    if (!canWork) return { blind: 'a plain conversation: no tool or executor could have done the work' };
     const findings: CheckFinding[] = [];
     let sources = 0;
     let first = true;

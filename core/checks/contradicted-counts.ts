@@ -16,6 +16,8 @@ const STATED =
 /**
  * A number of things stated right after a listing was fetched, that is neither the number of things in it nor the
  * number with any one property. Only lists of objects are counted, only the last result before the statement.
+ *
+ * Healthy runs (36 passed tau runs of bench/dev): fires on none.
  */
 export const contradictedCounts: Check = {
   id: ID,

@@ -16,6 +16,8 @@ const ID = 'explicit-error';
  * result flagged or worded as an error. Classed into the nine execution errors.
  *
  * An error that the session got past, or of which that is unknown, is evidence; one that it did not is a failure.
+ *
+ * Healthy runs (36 passed tau runs of bench/dev): fires on 8, as a failure on none.
  */
 export const explicitErrors: Check = {
   id: ID,
@@ -71,6 +73,7 @@ function spanErrors(trajectory: Trajectory): CheckFinding[] {
   const recovery = recoveryOf(trajectory);
   // A code run that failed is its author's fault and stands in the check for failing code.
   const codeReports = new Set(codeRuns(readUtterances(trajectory)).map((run) => run.report.step.spanId));
+  const lastGood = lastGoodSteps(trajectory);
   const findings: CheckFinding[] = [];
   for (const step of trajectory.steps) {
     const error = mostTelling(step.span.errors);
@@ -81,11 +84,7 @@ function spanErrors(trajectory: Trajectory): CheckFinding[] {
     const text = `${error.type ?? ''} ${error.message}`.trim();
     const kind = classifyError(text, error.source === 'http' ? (error.code ?? null) : statusCode([error]));
     const recovered =
-      exchange !== undefined
-        ? recovery.recovered(exchange)
-        : step.index === lastStep(trajectory)
-          ? false
-          : null;
+      exchange !== undefined ? recovery.recovered(exchange) : gotPast(trajectory, step, lastGood, echoed);
     findings.push(
       toFinding(
         step,
@@ -146,6 +145,31 @@ function toFinding(
     recovered,
     criticalCategory: kind.critical,
   };
+}
+
+/** A span that failed: whether one of its kind and name worked later, or its fault reached the root or the end. */
+function gotPast(
+  trajectory: Trajectory,
+  step: Step,
+  lastGood: ReadonlyMap<string, number>,
+  echoed: ReadonlySet<string>,
+): boolean | null {
+  if ((lastGood.get(nameOf(step)) ?? -1) > step.index) return true;
+  const root = trajectory.steps[0];
+  const brokeRoot = root !== undefined && root.span.errors.length > 0 && echoed.has(root.spanId);
+  return brokeRoot || step.index === lastStep(trajectory) ? false : null;
+}
+
+/** Last step of each kind and name without an error. */
+function lastGoodSteps(trajectory: Trajectory): ReadonlyMap<string, number> {
+  const good = trajectory.steps.filter(
+    (step) => step.span.errors.length === 0 && step.span.status !== 'error',
+  );
+  return new Map(good.map((step) => [nameOf(step), step.index]));
+}
+
+function nameOf({ kind, span }: Step): string {
+  return `${kind}\u0000${span.name}`;
 }
 
 /** An error climbs up its parents' status. Only the deepest span that states it had it. */

@@ -13,6 +13,9 @@ const FEWEST_WORDS = 4;
  * than half stand in the first message or the system prompt. Everything after works on the wrong task.
  *
  * Blind where the format does not state the goal apart from the messages.
+ *
+ * Healthy runs (36 passed tau runs of bench/dev): fires on none; a person opens them all, so the rate on
+ * hand-overs among agents is unknown (9 of 63 failed group chats).
  */
 export const goalLost: Check = {
   id: ID,

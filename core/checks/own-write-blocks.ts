@@ -20,6 +20,8 @@ const ALREADY =
  * state, and afterwards a call on the same thing is refused, or the agent says that it can no longer change it.
  * The finding stands at the write, where the order of actions went wrong. The write is known by its effect: two
  * readings of the thing differ across it.
+ *
+ * Healthy runs (36 passed tau runs of bench/dev): fires on none.
  */
 export const ownWriteBlocks: Check = {
   id: ID,

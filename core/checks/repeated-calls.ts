@@ -4,12 +4,15 @@ import { evidence, quoteAround } from './evidence.ts';
 import { argumentsAsText, callKey } from './exchanges.ts';
 
 const ID = 'repeated-call';
-/** Two equal calls may be a re-check; the third learns nothing. */
+/** Two equal calls in a row may be a re-check; the third learns nothing. */
 const LOOP = 3;
 
 /**
  * The same call with the same arguments and the same result again. An unchanged answer means that the repetition
- * brought nothing; polling that at last gets another answer is not reported.
+ * brought nothing; polling that at last gets another answer is not reported. Three in a row are a loop; with other
+ * calls in between, which may have changed something, it is only evidence.
+ *
+ * Healthy runs (36 passed tau runs of bench/dev): fires on 1, as a failure on none.
  */
 export const repeatedCalls: Check = {
   id: ID,
@@ -17,15 +20,22 @@ export const repeatedCalls: Check = {
   categories: ['repetitive-behavior-category-repetition-tool'],
   run(trajectory) {
     const groups = new Map<string, ToolExchange[]>();
+    /** Longest row of the call with no other call in between. */
+    const rows = new Map<string, number>();
+    let row = 0;
+    let previous = '';
     for (const exchange of trajectory.exchanges) {
-      if (exchange.result === null) continue;
       const key = callKey(exchange);
+      row = key === previous ? row + 1 : 1;
+      previous = key;
+      if (exchange.result === null) continue;
+      rows.set(key, Math.max(rows.get(key) ?? 0, row));
       const group = groups.get(key);
       if (group === undefined) groups.set(key, [exchange]);
       else group.push(exchange);
     }
     const findings: CheckFinding[] = [];
-    for (const group of groups.values()) {
+    for (const [key, group] of groups) {
       const first = group[0];
       const again = group[1];
       if (first === undefined || again === undefined) continue;
@@ -33,8 +43,7 @@ export const repeatedCalls: Check = {
       const step = trajectory.steps[again.callStep];
       const firstStep = trajectory.steps[first.callStep];
       if (step === undefined || firstStep === undefined) continue;
-      // A failing tool that is tried again is a retry; the error itself is reported elsewhere.
-      const loop = group.length >= LOOP;
+      const loop = (rows.get(key) ?? 0) >= LOOP;
       findings.push({
         checkId: ID,
         spanId: step.spanId,

@@ -39,7 +39,11 @@ const KINDS: readonly Asked[] = [
   },
 ];
 
-/** The agent asks the person for something that they have already given in this session. */
+/**
+ * The agent asks the person for something that they have already given in this session.
+ *
+ * Healthy runs (36 passed tau runs of bench/dev): fires on 2.
+ */
 export const repeatedQuestions: Check = {
   id: ID,
   title: 'The person was asked again for what they had given',

@@ -11,6 +11,8 @@ const MAX_REMEMBERED = 20_000_000;
  * An identifier in a call that stands nowhere before it: not in the goal, the system prompt, the tools, what
  * people said, what tools brought or what agents said. Only values that look like identifiers (letters and digits
  * mixed, or five digits and more) are judged, since other values may be computed or worded freely.
+ *
+ * Healthy runs (36 passed tau runs of bench/dev): fires on none.
  */
 export const unsupportedValues: Check = {
   id: ID,

@@ -125,6 +125,18 @@ describe('the same call again', () => {
     expect(findings(times(['4', '4', '4']), 'repeated-call')).toMatchObject([{ weight: 'failure' }]);
   });
 
+  it('with other calls in between, which may have changed something, stays evidence', () => {
+    const round = (n: number) => [
+      call(`s${n}`, 'git_status', {}),
+      result(`s${n}`, 'clean'),
+      call(`e${n}`, 'edit', { n }),
+      result(`e${n}`, 'ok'),
+    ];
+    expect(findings(chat([user('x'), ...round(1), ...round(2), ...round(3)]), 'repeated-call')).toMatchObject(
+      [{ weight: 'evidence' }],
+    );
+  });
+
   it('that gets another answer is polling', () => {
     expect(findings(times(['busy', 'busy', 'done']), 'repeated-call')).toEqual([]);
   });
@@ -145,6 +157,16 @@ describe('a result that never came', () => {
   it('is reported where other results are recorded', () => {
     const trajectory = chat([user('x'), call('1', 'a', {}), result('1', 'ok'), call('2', 'b', {})]);
     expect(findings(trajectory, 'missing-result')).toMatchObject([{ spanId: 'm3', weight: 'failure' }]);
+  });
+
+  it('is by design where the call ends the session', () => {
+    const trajectory = chat([
+      user('x'),
+      call('1', 'a', {}),
+      result('1', 'ok'),
+      call('2', 'final_answer', {}),
+    ]);
+    expect(findings(trajectory, 'missing-result')).toEqual([]);
   });
 
   it('cannot be known where no result is recorded at all', () => {

@@ -122,6 +122,24 @@ describe('an error of a span', () => {
     expect(findings(trajectory, 'explicit-error').map((one) => one.spanId)).toEqual(['leaf']);
   });
 
+  it('that a later span of its kind and name got past is recovered; one that broke the root is not', () => {
+    const retried = { ...other('retry', null, false), name: 'call' };
+    const recovered = fromSpans([{ ...other('first', null, true), name: 'call' }, retried]);
+    expect(findings(recovered, 'explicit-error')).toMatchObject([{ recovered: true, weight: 'evidence' }]);
+    const broken = fromSpans([
+      other('root', null, true),
+      other('leaf', 'root', true),
+      other('after', 'root', false),
+    ]);
+    expect(findings(broken, 'explicit-error')).toMatchObject([{ recovered: false, weight: 'failure' }]);
+    const aside = fromSpans([
+      other('root', null, false),
+      other('leaf', 'root', true),
+      other('after', 'root', false),
+    ]);
+    expect(findings(aside, 'explicit-error')).toMatchObject([{ recovered: null, weight: 'evidence' }]);
+  });
+
   it('ends on a cycle of parents', () => {
     const trajectory = fromSpans([other('a', 'b', true), other('b', 'a', true)]);
     expect(findings(trajectory, 'explicit-error').length).toBeLessThanOrEqual(2);
