@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -8,7 +8,7 @@ import { type BuildOptions, build } from 'esbuild';
 /**
  * Builds everything that is shipped: one bundle a Lambda step (SDK included: it imports in half the time of the
  * runtime's own), the command line and the library (dependencies stay outside, npm installs them).
- * Without `--quick` it also prints sizes and what importing each handler costs, and fails over the budget.
+ * Without `--quick` it also writes the library's types, prints sizes and what importing each handler costs, and fails over the budget.
  */
 
 /** Process time of importing a handler, over that of bare node. */
@@ -48,14 +48,12 @@ async function buildLambdas(): Promise<string[]> {
   return steps;
 }
 
-async function buildPackage(entry: string, outfile: string, banner?: string): Promise<void> {
-  if (!existsSync(path.join(root, entry))) return;
+async function buildPackage(entry: string, outfile: string): Promise<void> {
   await build({
     ...shared,
     entryPoints: [entry],
     outfile: path.join(dist, outfile),
     packages: 'external',
-    ...(banner === undefined ? {} : { banner: { js: banner } }),
   });
 }
 
@@ -71,11 +69,19 @@ const { values } = parseArgs({ options: { quick: { type: 'boolean', default: fal
 rmSync(dist, { recursive: true, force: true });
 const [steps] = await Promise.all([
   buildLambdas(),
-  buildPackage('cli/main.ts', 'cli/rootspan.mjs', '#!/usr/bin/env node'),
+  buildPackage('cli/main.ts', 'cli/rootspan.mjs'),
   buildPackage('core/index.ts', 'index.mjs'),
 ]);
 
 if (!values.quick) {
+  execFileSync(
+    process.execPath,
+    [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'],
+    {
+      cwd: root,
+      stdio: 'inherit',
+    },
+  );
   const bare = processMs('');
   const late: string[] = [];
   for (const step of steps) {
