@@ -5,23 +5,34 @@ import {
   ModelUnavailableError,
 } from './contracts/errors.ts';
 import type { Clock } from './contracts/ports.ts';
-import type { ChunkResult, Merged, Prepared } from './contracts/stages.ts';
+import type { ChunkResult, ConstrainDeps, Constrained, Merged, Prepared } from './contracts/stages.ts';
 import { chunkNotAnalysed, reasonForFault } from './detection/chunk-not-analysed.ts';
 import type { DiagnosisOptions } from './diagnosis/options.ts';
 import type { Diagnosis } from './diagnosis/schema.ts';
 import type { Model } from './model/port.ts';
+import { settleAll } from './model/settle-all.ts';
 import type { Session } from './session/model.ts';
 import { analyzeChunk } from './stages/analyze-chunk.ts';
+import { constrain, constrainWithoutModel, foldConstraints } from './stages/constrain.ts';
 import { explain, explainUnavailable } from './stages/explain.ts';
 import { mergeChunks } from './stages/merge-chunks.ts';
 import { prepare } from './stages/prepare.ts';
 import type { TokenCounter } from './tokens/counter.ts';
 
 /** The stages, as the state machine runs them; `diagnose` below composes them in process. */
-export { analyzeChunk, explain, explainUnavailable, mergeChunks, prepare };
+export {
+  analyzeChunk,
+  constrain,
+  constrainWithoutModel,
+  explain,
+  explainUnavailable,
+  foldConstraints,
+  mergeChunks,
+  prepare,
+};
 
 export interface Progress {
-  readonly stage: 'prepare' | 'detect' | 'merge' | 'explain';
+  readonly stage: 'prepare' | 'detect' | 'constrain' | 'merge' | 'explain';
   readonly done: number;
   readonly total: number;
 }
@@ -32,6 +43,8 @@ export interface DiagnoseDeps {
   readonly clock: Clock;
   /** Chunks analysed at once. Default 4. */
   readonly concurrency?: number;
+  /** Sessions known to be good, to weigh constraints by. */
+  readonly healthy?: NonNullable<ConstrainDeps['healthy']>;
   readonly onProgress?: (progress: Progress) => void;
 }
 
@@ -57,11 +70,18 @@ export async function diagnose(
     modelSpec: deps.model.spec,
   });
   progress({ stage: 'prepare', done: 1, total: 1 });
-  const results = await detectAll(prepared, deps);
-  const merged = mergeChunks(prepared, results);
+  const detecting = detectAll(prepared, deps);
+  // Beside detection unless its findings decide whether to ask: a batch model then answers both in one round.
+  const early = options.deepRule === 'on-findings' ? null : constrainOrSayWhy(prepared, null, deps);
+  await settleAll<unknown>(early === null ? [detecting] : [detecting, early]);
+  const merged = mergeChunks(prepared, await detecting);
   progress({ stage: 'merge', done: 1, total: 1 });
+  const constrained = await (early ?? constrainOrSayWhy(prepared, merged, deps));
+  progress({ stage: 'constrain', done: 1, total: 1 });
   progress({ stage: 'explain', done: 0, total: 1 });
-  const diagnosis = await explainOrSayWhy(prepared, merged, deps);
+  const { validationLog } = constrained;
+  const folded = foldConstraints(prepared, merged, constrained);
+  const diagnosis = await explainOrSayWhy(prepared, folded, validationLog, deps);
   progress({ stage: 'explain', done: 1, total: 1 });
   return diagnosis;
 }
@@ -102,13 +122,31 @@ export async function detectAll(
   return results;
 }
 
-async function explainOrSayWhy(prepared: Prepared, merged: Merged, deps: DiagnoseDeps): Promise<Diagnosis> {
-  const nowIso = new Date(deps.clock.now()).toISOString();
+async function constrainOrSayWhy(
+  prepared: Prepared,
+  merged: Merged | null,
+  deps: DiagnoseDeps,
+): Promise<Constrained> {
   try {
-    return await explain(prepared, merged, [], deps.model, { counter: deps.counter, nowIso });
+    return await constrain(prepared, merged, deps.model, deps);
   } catch (error) {
     if (!isEndOfStage(error)) throw error;
-    return explainUnavailable(prepared, merged, [], reasonOf(error), nowIso);
+    return constrainWithoutModel(prepared, merged, reasonOf(error), deps.model, deps);
+  }
+}
+
+async function explainOrSayWhy(
+  prepared: Prepared,
+  merged: Merged,
+  validationLog: Constrained['validationLog'],
+  deps: DiagnoseDeps,
+): Promise<Diagnosis> {
+  const nowIso = new Date(deps.clock.now()).toISOString();
+  try {
+    return await explain(prepared, merged, validationLog, deps.model, { counter: deps.counter, nowIso });
+  } catch (error) {
+    if (!isEndOfStage(error)) throw error;
+    return explainUnavailable(prepared, merged, validationLog, reasonOf(error), nowIso);
   }
 }
 

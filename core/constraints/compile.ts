@@ -9,7 +9,10 @@ export interface CompiledConstraint {
   readonly constraint: Constraint;
   readonly origin: ConstraintOrigin;
   readonly guard: Expression;
-  readonly assertion: Expression;
+  /** `null`: a model decides by the rubric (`judge-rubrics.ts`). */
+  readonly assertion: Expression | null;
+  /** Spans at which it may be asked; `null` for everywhere. */
+  readonly only: ReadonlySet<string> | null;
   /** Share of healthy sessions on which it fires, where measured. */
   readonly healthyFiringRate: ValidationEntry['healthyFiringRate'];
 }
@@ -21,30 +24,36 @@ export type CompileResult =
 /** Parses, type-checks and looks at literal patterns. Never throws; every objection is named. */
 export function compileConstraint(constraint: Constraint, origin: ConstraintOrigin): CompileResult {
   const guard = compileExpression(constraint.guard, constraint.each);
-  const assertion = compileExpression(constraint.assertion, constraint.each);
-  if (guard.ok && assertion.ok) {
-    const patterns = [...literalPatterns(guard.expression.ast), ...literalPatterns(assertion.expression.ast)];
-    const errors = patterns.flatMap((pattern) => {
-      const refused = patternObjection(pattern);
-      return refused === null ? [] : [`regular expression refused: ${refused}`];
-    });
-    if (errors.length > 0) return { ok: false, name: constraint.name, errors };
-    return {
-      ok: true,
-      compiled: {
-        constraint,
-        origin,
-        guard: guard.expression,
-        assertion: assertion.expression,
-        healthyFiringRate: null,
-      },
-    };
-  }
+  const assertion =
+    constraint.assertion === null ? null : compileExpression(constraint.assertion, constraint.each);
   const errors = [
     ...(guard.ok ? [] : [`guard: ${guard.error}`]),
-    ...(assertion.ok ? [] : [`assertion: ${assertion.error}`]),
+    ...(assertion === null || assertion.ok ? [] : [`assertion: ${assertion.error}`]),
   ];
-  return { ok: false, name: constraint.name, errors };
+  if (!guard.ok || (assertion !== null && !assertion.ok)) return { ok: false, name: constraint.name, errors };
+  const expressions = [guard.expression, ...(assertion === null ? [] : [assertion.expression])];
+  const refused = expressions
+    .flatMap(({ ast }) => literalPatterns(ast))
+    .map(patternObjection)
+    .filter((objection) => objection !== null);
+  if (refused.length > 0) {
+    return {
+      ok: false,
+      name: constraint.name,
+      errors: refused.map((why) => `regular expression refused: ${why}`),
+    };
+  }
+  return {
+    ok: true,
+    compiled: {
+      constraint,
+      origin,
+      guard: guard.expression,
+      assertion: assertion === null ? null : assertion.expression,
+      only: null,
+      healthyFiringRate: null,
+    },
+  };
 }
 
 function literalPatterns(node: ASTNode): readonly string[] {

@@ -21,6 +21,8 @@ export const CONSTRAINT_LIMITS = {
   /** Example sessions of each sort, and turns in one. */
   examples: 8,
   exampleTurns: 40,
+  /** Questions of one rubric. */
+  rubric: 5,
 } as const;
 
 /** A turn of an example session, in the order it happened. */
@@ -55,7 +57,7 @@ export type Example = z.infer<typeof exampleSchema>;
 
 const expression = z.string().trim().min(1).max(CONSTRAINT_LIMITS.expressionLength);
 
-export const constraintSchema = z.strictObject({
+const shape = z.strictObject({
   name: z
     .string()
     .regex(/^[a-z0-9][a-z0-9._-]{0,79}$/, 'lower-case letters, digits, dot, dash and underscore, at most 80'),
@@ -74,8 +76,10 @@ export const constraintSchema = z.strictObject({
   each: z.enum(['call', 'step', 'session']).default('call'),
   /** CEL; when it is true the assertion must hold. */
   guard: expression.default('true'),
-  /** CEL; what must hold. */
-  assertion: expression,
+  /** CEL; what must hold. `null` when a model decides by the rubric. */
+  assertion: expression.nullable().default(null),
+  /** Questions to a model about the place, each of which must be answered yes. Empty when a program decides. */
+  rubric: z.array(z.string().trim().min(1).max(400)).max(CONSTRAINT_LIMITS.rubric).default([]),
   /** One sentence for the reader of a violation. */
   hint: z.string().trim().min(1).max(400),
   severity: z.enum(['low', 'medium', 'high']).default('medium'),
@@ -86,6 +90,10 @@ export const constraintSchema = z.strictObject({
     })
     .default({ pass: [], fail: [] }),
 });
+export const constraintSchema = shape.refine(
+  ({ assertion, rubric }) => (assertion === null) !== (rubric.length === 0),
+  { error: 'give either an assertion (decided by program) or a rubric (decided by a model)' },
+);
 export type Constraint = z.infer<typeof constraintSchema>;
 
 export type ConstraintOrigin = 'user' | 'global' | 'dynamic';

@@ -1,5 +1,5 @@
 import type { ValidationEntry } from '../diagnosis/schema.ts';
-import type { Trajectory } from '../session/trajectory.ts';
+import type { Step, Trajectory } from '../session/trajectory.ts';
 import type { CompiledConstraint } from './compile.ts';
 import { evaluate, type Outcome, type Scene } from './evaluate.ts';
 import { EvaluationError, Meter, WORK_LIMITS } from './meter.ts';
@@ -18,9 +18,16 @@ export interface ConstraintTally {
 }
 
 export interface ConstraintRun {
-  /** At least one entry for each constraint, in the order of the steps. */
+  /** At least one entry for each constraint, in the order of the steps; those left to a model stand in `open`. */
   readonly entries: readonly ValidationEntry[];
   readonly tallies: readonly ConstraintTally[];
+  /** Places where a guard is true and only a rubric can decide. */
+  readonly open: readonly OpenPlace[];
+}
+
+export interface OpenPlace {
+  readonly compiled: CompiledConstraint;
+  readonly place: Place;
 }
 
 /** A constraint that fires everywhere says it once loudly: more entries of one constraint are counted, not listed. */
@@ -38,16 +45,41 @@ export function runConstraints(
   const view = makeView(trajectory);
   const session = new Meter(WORK_LIMITS.session);
   const runs = constraints.map((constraint) => runOne(constraint, view, session));
-  const at = (entry: ValidationEntry): number => trajectory.stepBySpan.get(entry.spanId)?.index ?? 0;
   return {
-    entries: runs.flatMap((run) => run.entries).sort((a, b) => at(a) - at(b)),
+    entries: inStepOrder(
+      runs.flatMap((run) => run.entries),
+      trajectory,
+    ),
     tallies: runs.map((run) => run.tally),
+    open: runs.flatMap((run) => run.open),
   };
+}
+
+export function inStepOrder(
+  entries: readonly ValidationEntry[],
+  trajectory: Trajectory,
+): readonly ValidationEntry[] {
+  const at = (entry: ValidationEntry): number => trajectory.stepBySpan.get(entry.spanId)?.index ?? 0;
+  return entries.toSorted((a, b) => at(a) - at(b));
+}
+
+/** Entries for places that no model was asked about, one a constraint. */
+export function leaveOpen(open: readonly OpenPlace[], reason: string): readonly ValidationEntry[] {
+  return [...Map.groupBy(open, (one) => one.compiled)]
+    .map(([compiled, places]) =>
+      makeEntry(
+        compiled,
+        places[0]?.place.step,
+        'not-evaluated',
+        places.length > 1 ? `${reason} (${places.length} places, the first is shown)` : reason,
+      ),
+    )
+    .filter((entry) => entry !== null);
 }
 
 interface Verdict {
   readonly place: Place;
-  readonly verdict: 'satisfied' | 'violated' | 'unclear' | 'skipped';
+  readonly verdict: 'satisfied' | 'violated' | 'unclear' | 'skipped' | 'open';
   readonly reason: string;
   readonly outcome: Outcome | null;
 }
@@ -55,7 +87,8 @@ interface Verdict {
 function runOne(compiled: CompiledConstraint, view: View, session: Meter) {
   const { constraint } = compiled;
   const meter = new Meter(WORK_LIMITS.constraint, session);
-  const places = view.places(constraint.each);
+  const { only } = compiled;
+  const places = view.places(constraint.each).filter(({ step }) => only === null || only.has(step.spanId));
   const verdicts: Verdict[] = [];
   for (const place of places) {
     const verdict = ask(compiled, view, place, meter);
@@ -64,13 +97,14 @@ function runOne(compiled: CompiledConstraint, view: View, session: Meter) {
   const of = (wanted: Verdict['verdict']): Verdict[] => verdicts.filter((one) => one.verdict === wanted);
   const tally: ConstraintTally = {
     name: constraint.name,
-    applied: verdicts.filter((one) => one.outcome !== null).length,
+    applied: verdicts.filter((one) => one.outcome !== null || one.verdict === 'open').length,
     satisfied: of('satisfied').length,
     violated: of('violated').length,
     unclear: of('unclear').length,
     skipped: of('skipped').length,
   };
-  return { tally, entries: entriesOf(compiled, view, tally, of) };
+  const open = of('open').map(({ place }): OpenPlace => ({ compiled, place }));
+  return { tally, entries: entriesOf(compiled, view, tally, of), open };
 }
 
 /** `null` when the guard is false: the constraint has nothing to say here. */
@@ -87,6 +121,7 @@ function ask(compiled: CompiledConstraint, view: View, place: Place, constraintM
   try {
     if (!evaluate(compiled.guard, scene()).value) return null;
     applied = true;
+    if (compiled.assertion === null) return { ...none, verdict: 'open', reason: 'left to a model' };
     const outcome = evaluate(compiled.assertion, scene());
     const verdict = outcome.value ? 'satisfied' : 'violated';
     return { place, verdict, reason: compiled.constraint.hint, outcome };
@@ -137,8 +172,31 @@ function entriesOf(
       ? entry(satisfied.place, 'satisfied', times(tally.satisfied, 'holds'))
       : []),
   ];
-  if (listed.length + rest.length > 0) return [...listed, ...rest];
+  if (listed.length + rest.length > 0 || of('open').length > 0) return [...listed, ...rest];
   return entry(undefined, 'not-applicable', 'its guard was true nowhere in this session');
+}
+
+/** `null` only when the session has no step to hang it on. */
+export function makeEntry(
+  compiled: CompiledConstraint,
+  step: Step | undefined,
+  verdict: ValidationEntry['verdict'],
+  reason: string,
+  evidence: ValidationEntry['evidence'] = [],
+): ValidationEntry | null {
+  if (step === undefined) return null;
+  const { constraint, origin, healthyFiringRate } = compiled;
+  return {
+    constraint: constraint.name,
+    origin: compiled.assertion === null ? 'semantic' : origin,
+    spanId: step.spanId,
+    position: step.position,
+    verdict,
+    reason,
+    severity: constraint.severity,
+    evidence,
+    healthyFiringRate,
+  };
 }
 
 /** The call or step itself, then each value that the assertion looked up. */

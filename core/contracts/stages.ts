@@ -57,6 +57,15 @@ export interface Merged {
   readonly calls: readonly CallRecord[];
 }
 
+/** Result of Constraints. */
+export interface Constrained {
+  /** In the order of the steps; what was not evaluated stands in it with the reason. */
+  readonly validationLog: readonly ValidationEntry[];
+  readonly quarantined: readonly Quarantined[];
+  readonly gaps: Coverage['gaps'];
+  readonly calls: readonly CallRecord[];
+}
+
 export interface PrepareDeps {
   readonly counter: TokenCounter;
   readonly limits: ModelLimits;
@@ -71,6 +80,20 @@ export type AnalyzeChunk = (
   model: Model,
   counter: TokenCounter,
 ) => Promise<ChunkResult>;
+/**
+ * `merged` is null when constraints are asked beside detection; then depth by rule cannot look at its failures.
+ */
+export type Constrain = (
+  prepared: Prepared,
+  merged: Merged | null,
+  model: Model,
+  deps: ConstrainDeps,
+) => Promise<Constrained>;
+export interface ConstrainDeps {
+  readonly counter: TokenCounter;
+  /** Sessions known to be good, to weigh constraints by; may be empty. */
+  readonly healthy?: readonly { readonly session: Session; readonly outcome: 'healthy' }[];
+}
 export type MergeChunks = (prepared: Prepared, results: readonly ChunkResult[]) => Merged;
 export type Explain = (
   prepared: Prepared,

@@ -1,3 +1,4 @@
+import type { Constraint } from '../constraints/constraint.ts';
 import type { CategoryDefinition } from '../detection/taxonomy.ts';
 import type { Depth } from './schema.ts';
 
@@ -13,6 +14,15 @@ export interface DiagnosisOptions {
   readonly votes: number;
   /** The session is known to have failed (benchmarks): the judge must name a step. Default false. */
   readonly assumeFailed: boolean;
+  /** Constraints of the agent's team (`core/constraints`), as read from their file; asked at every depth. */
+  readonly constraints?: readonly Constraint[];
+  /**
+   * When depth `deep` asks a model for constraints: for each session, or (where sessions come by the thousand) only
+   * when detection or a check found something. Default always.
+   */
+  readonly deepRule?: 'always' | 'on-findings';
+  /** How constraints for this run are written at depth `deep`: one call, or one a window of steps. Default one-shot. */
+  readonly synthesis?: 'one-shot' | 'step-by-step';
   /** Replaces the built-in taxonomy. */
   readonly taxonomy?: readonly CategoryDefinition[];
   /** Added to the detection prompt: house rules of the agent's team. */

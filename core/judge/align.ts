@@ -17,6 +17,8 @@ const AS_FAILURE: Readonly<Record<CriticalCategory, CategoryId>> = {
   inconclusive: 'other',
 };
 
+export const failureCategoryOf = (category: CriticalCategory): CategoryId => AS_FAILURE[category];
+
 /**
  * The critical step is a failure by definition. When detection had not listed it, it is added, so that the
  * diagnosis never says "no failure" and names a critical step in one breath. `null` when it is there already.

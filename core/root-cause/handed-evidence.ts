@@ -34,7 +34,8 @@ export function writeEvidence(
   const findings = checks.flatMap((report) => report.findings).toSorted((a, b) => strength(b) - strength(a));
   const rank = { high: 0, medium: 1, low: 2 };
   const violations = log
-    .filter(({ verdict }) => verdict === 'violated')
+    // Built-in entries are the check findings above.
+    .filter(({ origin, verdict }) => verdict === 'violated' && origin !== 'built-in')
     .toSorted(
       (a, b) =>
         rank[a.severity] - rank[b.severity] || (a.healthyFiringRate ?? 0.5) - (b.healthyFiringRate ?? 0.5),

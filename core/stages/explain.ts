@@ -20,7 +20,8 @@ export const explain: Explain = async (prepared, merged, validationLog, model, d
   const toExplain =
     merged.failures.length > 0 ||
     prepared.options.assumeFailed ||
-    validationLog.some(({ verdict }) => verdict === 'violated');
+    // Built-in entries are the checks again, and what of them is a failure is among the failures already.
+    validationLog.some(({ origin, verdict }) => verdict === 'violated' && origin !== 'built-in');
   if (!toExplain) {
     return build(prepared, trajectory, merged, NOTHING_TO_EXPLAIN, null, validationLog, deps.nowIso);
   }

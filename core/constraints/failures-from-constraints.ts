@@ -1,0 +1,39 @@
+import { CATEGORY_IDS, type CategoryId } from '../detection/taxonomy.ts';
+import { CONFIDENCE } from '../diagnosis/options.ts';
+import type { Failure, ValidationEntry } from '../diagnosis/schema.ts';
+import { failureCategoryOf } from '../judge/align.ts';
+import { CRITICAL_CATEGORIES } from '../judge/categories.ts';
+import type { Constraint } from './constraint.ts';
+
+/**
+ * Violations that stand in the diagnosis as failures by themselves: those of the team's own constraints, unless they
+ * are marked low. What a model wrote is evidence for the judge and never a failure by itself.
+ */
+export function failuresFromConstraints(
+  constraints: readonly Constraint[],
+  log: readonly ValidationEntry[],
+): readonly Failure[] {
+  const byName = new Map(constraints.map((constraint) => [constraint.name, constraint]));
+  return log.flatMap((entry): readonly Failure[] => {
+    const constraint = byName.get(entry.constraint);
+    const [target] = constraint?.targets ?? [];
+    const own = entry.origin === 'user' || entry.origin === 'semantic';
+    if (target === undefined || !own || entry.verdict !== 'violated' || entry.severity === 'low') return [];
+    const quote = entry.evidence[0]?.quote ?? '';
+    return [
+      {
+        span_id: entry.spanId,
+        category: [asFailureCategory(target)],
+        confidence: [CONFIDENCE[entry.severity]],
+        evidence: [quote === '' ? entry.reason : `${entry.reason} — "${quote}"`],
+        source: [{ kind: 'constraint', ref: entry.constraint }],
+      },
+    ];
+  });
+}
+
+function asFailureCategory(target: Constraint['targets'][number]): CategoryId {
+  const critical = CRITICAL_CATEGORIES.find((id) => id === target);
+  if (critical !== undefined) return failureCategoryOf(critical);
+  return CATEGORY_IDS.find((id) => id === target) ?? 'other';
+}
