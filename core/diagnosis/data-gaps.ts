@@ -21,7 +21,10 @@ export function dataGaps(session: Session): Coverage['gaps'] {
   for (const span of sessionSpans(session).filter(speaks)) {
     for (const flag of span.flags) {
       const reason = UNSEEN[flag];
-      if (reason !== undefined) byReason.set(reason, [...(byReason.get(reason) ?? []), span.spanId]);
+      if (reason === undefined) continue;
+      const spanIds = byReason.get(reason) ?? [];
+      spanIds.push(span.spanId);
+      byReason.set(reason, spanIds);
     }
   }
   return [

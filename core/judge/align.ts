@@ -1,6 +1,7 @@
-import type { CategoryDefinition, CategoryId } from '../detection/taxonomy.ts';
+import { type CategoryDefinition, type CategoryId, TAXONOMY } from '../detection/taxonomy.ts';
 import { quarantine } from '../diagnosis/quarantine.ts';
 import type { CriticalStep, Failure, Quarantined, RootCause } from '../diagnosis/schema.ts';
+import type { Trajectory } from '../session/trajectory.ts';
 import type { CriticalCategory } from './categories.ts';
 
 /** The failure category that says about the same as a critical category, for a step that detection had not listed. */
@@ -20,24 +21,30 @@ const AS_FAILURE: Readonly<Record<CriticalCategory, CategoryId>> = {
 export const failureCategoryOf = (category: CriticalCategory): CategoryId => AS_FAILURE[category];
 
 /**
- * The critical step is a failure by definition. When detection had not listed it, it is added, so that the
- * diagnosis never says "no failure" and names a critical step in one breath. `null` when it is there already.
+ * The critical step is a failure by definition. When the failures do not hold it, it is added in its place, so that
+ * a diagnosis never says "no failure" and names a critical step in one breath.
  */
-export function failureOfCriticalStep(
-  critical: CriticalStep,
+export function withCriticalStep(
+  trajectory: Trajectory,
   failures: readonly Failure[],
-  taxonomy: readonly CategoryDefinition[],
+  critical: CriticalStep | null,
+  taxonomy: readonly CategoryDefinition[] = TAXONOMY,
   source: Failure['source'][number],
-): Failure | null {
-  if (failures.some(({ span_id }) => span_id === critical.spanId)) return null;
+): readonly Failure[] {
+  if (critical === null || failures.some(({ span_id }) => span_id === critical.spanId)) return failures;
   const meant = AS_FAILURE[critical.category];
-  return {
-    span_id: critical.spanId,
-    category: [taxonomy.some(({ id }) => id === meant) ? meant : 'other'],
-    confidence: [critical.confidence],
-    evidence: [critical.reason],
-    source: [source],
-  };
+  const place = (failure: Failure): number =>
+    trajectory.stepBySpan.get(failure.span_id)?.index ?? Number.MAX_SAFE_INTEGER;
+  return [
+    ...failures,
+    {
+      span_id: critical.spanId,
+      category: [taxonomy.some(({ id }) => id === meant) ? meant : 'other'],
+      confidence: [critical.confidence],
+      evidence: [critical.reason],
+      source: [source],
+    },
+  ].toSorted((a, b) => place(a) - place(b));
 }
 
 /** The failure at the critical step set things going: its root cause is PRIMARY, whatever was said. */

@@ -1,6 +1,6 @@
 import type { CallRecord, Merged, Prepared } from '../contracts/stages.ts';
 import type { CriticalStep } from '../diagnosis/schema.ts';
-import { makePrimary } from '../judge/align.ts';
+import { makePrimary, withCriticalStep } from '../judge/align.ts';
 import { judgeWithoutModel } from '../judge/model-free.ts';
 import type { Trajectory } from '../session/trajectory.ts';
 import type { Explanation } from './explain-failures.ts';
@@ -23,16 +23,20 @@ export function explainByRule(
   calls: readonly CallRecord[] = [],
 ): Explanation {
   const critical = criticalByRule(prepared, trajectory, merged);
-  const rootCauses = merged.failures.map((failure) => rootCauseByRule(failure, critical, NO_MODEL_LOOKED));
+  const failures = withCriticalStep(trajectory, merged.failures, critical, prepared.options.taxonomy, {
+    kind: 'check',
+    ref: 'judge-without-model',
+  });
+  const rootCauses = failures.map((failure) => rootCauseByRule(failure, critical, NO_MODEL_LOOKED));
   const noModel = prepared.notAnalysed !== null;
   return {
-    failures: merged.failures,
+    failures,
     ...makePrimary(rootCauses, critical),
     critical,
     completion: 'UNKNOWN',
     gaps: [
       ...(noModel ? [{ what: MODEL_ONLY, reason, spanIds: [] }] : []),
-      ...(noModel || merged.failures.length > 0 ? [{ what: BY_RULE, reason, spanIds: [] }] : []),
+      ...(noModel || failures.length > 0 ? [{ what: BY_RULE, reason, spanIds: [] }] : []),
     ],
     calls,
   };

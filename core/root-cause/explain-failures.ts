@@ -4,7 +4,6 @@ import { splitChunk } from '../chunking/split-chunk.ts';
 import type { CallRecord } from '../contracts/stages.ts';
 import { makeQuoteCheck } from '../detection/quote.ts';
 import { chunkOf } from '../detection/show.ts';
-import { TAXONOMY } from '../detection/taxonomy.ts';
 import type { DiagnosisOptions } from '../diagnosis/options.ts';
 import type {
   Coverage,
@@ -15,7 +14,7 @@ import type {
   RootCause,
   ValidationEntry,
 } from '../diagnosis/schema.ts';
-import { failureOfCriticalStep, makePrimary } from '../judge/align.ts';
+import { makePrimary, withCriticalStep } from '../judge/align.ts';
 import { readCriticalSteps } from '../judge/read-critical-steps.ts';
 import type { Model, PromptText } from '../model/port.ts';
 import { settleAll } from '../model/settle-all.ts';
@@ -167,17 +166,10 @@ function conclude(
   };
   const judged = readCriticalSteps(value.criticalSteps, context);
   const critical = judged.critical;
-  const added =
-    critical === null
-      ? null
-      : failureOfCriticalStep(critical, input.failures, input.options.taxonomy ?? TAXONOMY, {
-          kind: 'model',
-          ref: requestHash,
-        });
-  const place = (failure: Failure): number =>
-    input.trajectory.stepBySpan.get(failure.span_id)?.index ?? Number.MAX_SAFE_INTEGER;
-  const failures =
-    added === null ? input.failures : [...input.failures, added].toSorted((a, b) => place(a) - place(b));
+  const failures = withCriticalStep(input.trajectory, input.failures, critical, input.options.taxonomy, {
+    kind: 'model',
+    ref: requestHash,
+  });
   const completion = readCompletion(value.completion, critical);
   const causes = readRootCauses(value.rootCauses, failures, {
     ...context,

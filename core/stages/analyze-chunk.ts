@@ -1,7 +1,7 @@
 import type { AnalyzeChunk } from '../contracts/stages.ts';
 import { chunkNotAnalysed } from '../detection/chunk-not-analysed.ts';
 import { detectInChunk } from '../detection/detect.ts';
-import { toTrajectory } from '../session/to-trajectory.ts';
+import { trajectoryOf } from './trajectory-of.ts';
 
 /**
  * Looks at one chunk of the plan. Throws ModelThrottledError, ModelUnavailableError, ModelAccessError,
@@ -11,7 +11,7 @@ export const analyzeChunk: AnalyzeChunk = async (prepared, index, model, counter
   const chunk = prepared.plan.chunks.find((candidate) => candidate.index === index);
   if (chunk === undefined) return chunkNotAnalysed(prepared, index, 'never reached');
   return detectInChunk(
-    toTrajectory(prepared.session),
+    trajectoryOf(prepared.session),
     prepared.plan,
     chunk,
     prepared.options,

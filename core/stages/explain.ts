@@ -3,8 +3,8 @@ import { buildDiagnosis } from '../diagnosis/build-diagnosis.ts';
 import type { Diagnosis, ValidationEntry } from '../diagnosis/schema.ts';
 import { explainByRule } from '../root-cause/explain-by-rule.ts';
 import { type Explanation, explainFailures } from '../root-cause/explain-failures.ts';
-import { toTrajectory } from '../session/to-trajectory.ts';
 import type { Trajectory } from '../session/trajectory.ts';
+import { trajectoryOf } from './trajectory-of.ts';
 
 /**
  * Judges, explains, and builds the diagnosis: also when nothing was found or nothing could be looked at. Asks the
@@ -12,7 +12,7 @@ import type { Trajectory } from '../session/trajectory.ts';
  * Throws what `analyzeChunk` throws; an answer that stays unusable is in the diagnosis instead.
  */
 export const explain: Explain = async (prepared, merged, validationLog, model, deps) => {
-  const trajectory = toTrajectory(prepared.session);
+  const trajectory = trajectoryOf(prepared.session);
   if (prepared.notAnalysed !== null) {
     const explanation = explainByRule(prepared, trajectory, merged, prepared.notAnalysed);
     return build(prepared, trajectory, merged, explanation, null, validationLog, deps.nowIso);
@@ -60,7 +60,7 @@ export function explainUnavailable(
   reason: string,
   nowIso: string,
 ): Diagnosis {
-  const trajectory = toTrajectory(prepared.session);
+  const trajectory = trajectoryOf(prepared.session);
   const explanation = explainByRule(prepared, trajectory, merged, reason);
   return build(prepared, trajectory, merged, explanation, reason, validationLog, nowIso);
 }

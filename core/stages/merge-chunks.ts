@@ -5,14 +5,14 @@ import { coverageOf } from '../diagnosis/coverage.ts';
 import { dataGaps } from '../diagnosis/data-gaps.ts';
 import { CONFIDENCE } from '../diagnosis/options.ts';
 import type { Coverage } from '../diagnosis/schema.ts';
-import { toTrajectory } from '../session/to-trajectory.ts';
+import { trajectoryOf } from './trajectory-of.ts';
 
 /**
  * One list of failures and one account of what was looked at. Depends neither on the order of the results nor on
  * their number: a chunk without a result is a gap, one with two counts as looked at if either did.
  */
 export const mergeChunks: MergeChunks = (prepared, results) => {
-  const trajectory = toTrajectory(prepared.session);
+  const trajectory = trajectoryOf(prepared.session);
   const chosen = onePerChunk(prepared, results);
   const order = trajectory.steps.map(({ spanId }) => spanId);
   const failures = mergeFailures(
