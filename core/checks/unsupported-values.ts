@@ -1,92 +1,156 @@
 import type { JsonValue } from '../contracts/json.ts';
+import type { Step, ToolExchange, Trajectory } from '../session/trajectory.ts';
 import type { Check, CheckFinding } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
 import { argumentsAsText, failureOf } from './exchanges.ts';
+import { readUtterances } from './utterances.ts';
 
 const ID = 'unsupported-value';
 /** Texts beyond this total are not remembered; the check is then blind rather than wrong. */
 const MAX_REMEMBERED = 20_000_000;
 
 /**
- * An identifier in a call that stands nowhere before it: not in the goal, the system prompt, the tools, what
- * people said, what tools brought or what agents said. Only values that look like identifiers (letters and digits
- * mixed, or five digits and more) are judged, since other values may be computed or worded freely.
+ * An identifier in a call, or in what an agent says, that no source names before: no person, tool result, system
+ * prompt, tool description, stated goal or earlier agent but its own. Only values that look like identifiers are
+ * judged (letters and digits mixed, or five digits and more), since other values may be computed or worded freely.
+ * An agent that repeats its own invention has no source for it either.
+ *
+ * Blind where content is missing or where images and files may have named the value.
  *
  * Healthy runs (36 passed tau runs of bench/dev): fires on none.
  */
 export const unsupportedValues: Check = {
   id: ID,
-  title: 'A value in a call has no source in the session',
-  categories: ['hallucination-category-hall-params'],
+  title: 'A value has no source in the session',
+  categories: ['hallucination-category-hall-params', 'hallucination-category-hall-history'],
   run(trajectory) {
     if (trajectory.exchanges.length === 0) return [];
-    const tokens = new Set<string>();
-    const remember = (text: string): void => {
-      for (const match of text.matchAll(TOKEN)) tokens.add(match[0].toLowerCase());
-    };
-    const total = trajectory.steps.reduce(
-      (sum, step) =>
-        sum +
-        step.parts.reduce((all, { block }) => {
-          if (block.type === 'text' || block.type === 'reasoning') return all + block.text.length;
-          return block.type === 'tool_result' ? all + block.content.length : all;
-        }, 0),
-      0,
-    );
-    if (total > MAX_REMEMBERED) return { blind: `the session has more than ${MAX_REMEMBERED} characters` };
-    if (trajectory.steps.some(({ span }) => span.flags.some((flag) => INCOMPLETE.has(flag)))) {
-      return { blind: 'part of the content is absent, redacted or cut, so a source may be missing' };
-    }
-    remember(trajectory.goal ?? '');
-    remember(trajectory.systemPrompt ?? '');
-    for (const tool of trajectory.tools)
-      remember(`${tool.description ?? ''} ${JSON.stringify(tool.parameters ?? null)}`);
-    const calls = new Map<number, (typeof trajectory.exchanges)[number][]>();
-    for (const exchange of trajectory.exchanges) {
-      const group = calls.get(exchange.callStep);
-      if (group === undefined) calls.set(exchange.callStep, [exchange]);
-      else group.push(exchange);
-    }
+    const unseen = blindSpot(trajectory);
+    if (unseen !== null) return { blind: unseen };
+    const sources = new Sources(trajectory);
+    const calls = callsByStep(trajectory);
     const findings: CheckFinding[] = [];
+    const said = new Set<string>();
     for (const step of trajectory.steps) {
-      for (const { block } of step.parts) {
-        if (block.type === 'text' || block.type === 'reasoning') remember(block.text);
-        if (block.type === 'tool_result') remember(block.content);
-      }
-      for (const exchange of calls.get(step.index) ?? []) {
-        const unseen = ({ value }: Identifier): boolean =>
-          [...value.matchAll(TOKEN)].some((part) => !tokens.has(part[0].toLowerCase()));
-        const suspects = identifiersIn(exchange.arguments).filter(unseen);
-        const suspect = suspects.find((one) => one.keyed) ?? suspects[0];
-        const missing = suspect?.value;
-        const given = argumentsAsText(exchange);
-        if (missing !== undefined) {
-          const at = Math.max(0, given.indexOf(missing));
-          // A new thing may be given a new id; what is read or changed must have been named somewhere.
-          const precise =
-            suspect?.keyed === true && !CREATES.test(exchange.name) && failureOf(exchange) === null;
+      for (const part of step.parts) {
+        const { block } = part;
+        if (block.type === 'tool_result') sources.add(block.content);
+        if (block.type !== 'text') continue;
+        if (part.role !== 'assistant') {
+          sources.add(block.text);
+          continue;
+        }
+        const text = block.text.slice(0, 20_000);
+        for (const match of text.matchAll(SPOKEN)) {
+          // "Like #00000000" is a pattern, no value.
+          if (said.has(match[0]) || ONE_DIGIT.test(match[0]) || sources.name(match[0])) continue;
+          said.add(match[0]);
           findings.push({
             checkId: ID,
             spanId: step.spanId,
-            category: 'hallucination-category-hall-params',
-            confidence: precise ? 0.75 : 0.5,
-            summary: `The value ${missing.slice(0, 80)} stands nowhere before this call`,
-            evidence: [evidence(step.spanId, quoteAround(given, at, at + missing.length), 'the call')],
-            weight: precise ? 'failure' : 'evidence',
+            category: 'hallucination-category-hall-history',
+            confidence: 0.5,
+            summary: `${match[0].slice(0, 80)} is stated, and nothing before names it`,
+            evidence: [
+              evidence(
+                step.spanId,
+                quoteAround(text, match.index, match.index + match[0].length),
+                'the statement',
+              ),
+            ],
+            weight: 'evidence',
             recovered: null,
             criticalCategory: 'invention',
           });
         }
-        // Once called with, a value has been seen; it is reported once.
-        remember(given);
+      }
+      for (const exchange of calls.get(step.index) ?? []) {
+        const finding = unsupportedCall(step, exchange, sources);
+        if (finding !== null) findings.push(finding);
+        // Once called with, a value is known; it is reported once.
+        sources.add(argumentsAsText(exchange));
       }
     }
     return findings;
   },
 };
 
-const TOKEN = /[\p{L}\p{N}]{3,80}/gu;
+function unsupportedCall(step: Step, exchange: ToolExchange, sources: Sources): CheckFinding | null {
+  const suspects = identifiersIn(exchange.arguments).filter(({ value }) => !sources.name(value));
+  const suspect = suspects.find((one) => one.keyed) ?? suspects[0];
+  if (suspect === undefined) return null;
+  const given = argumentsAsText(exchange);
+  const at = Math.max(0, given.indexOf(suspect.value));
+  // A new thing may be given a new id; what is read or changed must have been named somewhere.
+  const precise = suspect.keyed && !CREATES.test(exchange.name) && failureOf(exchange) === null;
+  return {
+    checkId: ID,
+    spanId: step.spanId,
+    category: 'hallucination-category-hall-params',
+    confidence: precise ? 0.75 : 0.5,
+    summary: `The value ${suspect.value.slice(0, 80)} stands nowhere before this call`,
+    evidence: [evidence(step.spanId, quoteAround(given, at, at + suspect.value.length), 'the call')],
+    weight: precise ? 'failure' : 'evidence',
+    recovered: null,
+    criticalCategory: 'invention',
+  };
+}
+
+/** Words that somebody other than the acting agent has brought into the session so far. */
+class Sources {
+  readonly #words = new Set<string>();
+
+  constructor(trajectory: Trajectory) {
+    const opener = readUtterances(trajectory).find((one) => one.voice !== 'system');
+    // With a person, the goal is what they are after and may never have said.
+    if (opener?.voice !== 'human') this.add(trajectory.goal ?? '');
+    this.add(trajectory.systemPrompt ?? '');
+    for (const tool of trajectory.tools) {
+      this.add(`${tool.description ?? ''} ${JSON.stringify(tool.parameters ?? null)}`);
+    }
+  }
+
+  add(text: string): void {
+    for (const match of text.matchAll(WORD)) this.#words.add(match[0].toLowerCase());
+  }
+
+  /** Whether every word of the value has been named. */
+  name(value: string): boolean {
+    return [...value.matchAll(WORD)].every((word) => this.#words.has(word[0].toLowerCase()));
+  }
+}
+
+function blindSpot(trajectory: Trajectory): string | null {
+  let length = 0;
+  for (const { span, parts } of trajectory.steps) {
+    if (span.flags.some((flag) => INCOMPLETE.has(flag))) {
+      return 'part of the content is absent, redacted or cut, so a source may be missing';
+    }
+    for (const { block } of parts) {
+      if (block.type === 'media') return 'an image or file may have named the values';
+      if (block.type === 'text') length += block.text.length;
+      if (block.type === 'tool_result') length += block.content.length;
+    }
+  }
+  return length > MAX_REMEMBERED ? `the session has more than ${MAX_REMEMBERED} characters` : null;
+}
+
+function callsByStep(trajectory: Trajectory): ReadonlyMap<number, readonly ToolExchange[]> {
+  const calls = new Map<number, ToolExchange[]>();
+  for (const exchange of trajectory.exchanges) {
+    const group = calls.get(exchange.callStep);
+    if (group === undefined) calls.set(exchange.callStep, [exchange]);
+    else group.push(exchange);
+  }
+  return calls;
+}
+
+const WORD = /[\p{L}\p{N}]{3,80}/gu;
 const IDENTIFIER = /^#?(?=[^\s]{5,80}$)(?:\d{5,}|(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[A-Za-z0-9_#-]+)$/;
+/** Identifiers that stand out in prose: a run of six digits and more, also with a short prefix or a `#`. */
+const SPOKEN =
+  /(?<![\p{L}\p{N}_.,/:%#@-])(?:#?[A-Za-z]{0,4}-?\d{6,20}|[a-z]{2,20}_\d{4,20})(?![\p{L}\p{N}_@/%-]|[.,]\d)/gu;
+const ONE_DIGIT = /^[^\d]*(\d)\1*$/;
 const INCOMPLETE = new Set([
   'content-absent',
   'content-redacted',
@@ -111,6 +175,9 @@ function identifiersIn(value: JsonValue): Identifier[] {
     if (depth > 6 || found.length > 200) return;
     if (typeof inner === 'string') {
       if (IDENTIFIER.test(inner)) found.push({ value: inner, keyed });
+    } else if (typeof inner === 'number') {
+      if (keyed && Number.isSafeInteger(inner) && inner >= 10_000)
+        found.push({ value: String(inner), keyed });
     } else if (Array.isArray(inner)) for (const item of inner) visit(item, keyed, depth + 1);
     else if (typeof inner === 'object' && inner !== null) {
       for (const [key, item] of Object.entries(inner)) visit(item, ID_KEY.test(key), depth + 1);

@@ -206,7 +206,7 @@ const GUESSES: readonly Rule[] = [
     findings
       .of('unsupported-value')
       .slice(0, 1)
-      .flatMap((one) => findings.candidate(one, 0.5, 'First call with a value that has no source.')),
+      .flatMap((one) => findings.candidate(one, 0.5, 'First value that has no source.')),
   firstCommitment,
 ];
 

@@ -312,6 +312,39 @@ describe('an identifier in a call', () => {
     expect(findings(paid('card_8810'), 'unsupported-value')).toEqual([]);
   });
 
+  it('that only the agent itself has named is still unsupported', () => {
+    const trajectory = chat([
+      user('Refund me.'),
+      agent('I will refund to card_551988.'),
+      call('1', 'refund', { card_id: 'card_551988' }),
+      result('1', 'done'),
+    ]);
+    expect(findings(trajectory, 'unsupported-value')).toMatchObject([
+      { spanId: 'm1', weight: 'evidence' },
+      { spanId: 'm2', weight: 'failure' },
+    ]);
+  });
+
+  it('that only shows the form of one is none', () => {
+    const trajectory = chat([
+      user('x'),
+      agent('An order id looks like #W0000000.'),
+      call('1', 'a', {}),
+      result('1', 'b'),
+    ]);
+    expect(findings(trajectory, 'unsupported-value')).toEqual([]);
+  });
+
+  it('cannot be traced where an image may have named it', () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
+    const trajectory = chat([
+      { role: 'user', content: [image] },
+      call('1', 'pay', { card_id: 'card_5519' }),
+      result('1', 'ok'),
+    ]);
+    expect(report(trajectory, 'unsupported-value').state).toBe('blind');
+  });
+
   it('that is given to a new thing is only evidence', () => {
     expect(findings(paid('card_5519', 'create_card'), 'unsupported-value')).toMatchObject([
       { weight: 'evidence' },
