@@ -145,9 +145,17 @@ function toolTurn(
     role: 'tool',
     name,
     call: { name, arguments: args },
-    blocks: [
-      { type: 'tool_result', toolCallId: null, content, isError: status === undefined ? null : isError },
-    ],
+    blocks:
+      status === 'in_progress'
+        ? []
+        : [
+            {
+              type: 'tool_result',
+              toolCallId: null,
+              content,
+              isError: status === undefined ? null : isError,
+            },
+          ],
     errors,
     flags: status === 'in_progress' ? ['in-progress'] : [],
   };

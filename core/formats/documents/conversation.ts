@@ -128,16 +128,18 @@ export function buildConversation(conversation: Conversation): Session {
       continue;
     }
 
-    const results =
+    const answers =
       turn.note === true
         ? []
         : turn.blocks.filter((block): block is ToolResult => block.type === 'tool_result');
+    // A call that the log records whole and that never ended has no result.
+    const results = turn.call !== undefined && answers.length === 0 ? [null] : answers;
     for (const result of results) {
       const base = nextBase();
       const { call, flags } =
         turn.call === undefined
-          ? calls.answer(result.toolCallId, turn.toolName)
-          : { call: { ...turn.call, spanId: null, toolCallId: result.toolCallId }, flags: [] };
+          ? calls.answer(result?.toolCallId ?? null, turn.toolName)
+          : { call: { ...turn.call, spanId: null, toolCallId: result?.toolCallId ?? null }, flags: [] };
       const name = call?.name ?? turn.toolName ?? 'unknown';
       spans.push({
         ...base,
@@ -149,9 +151,12 @@ export function buildConversation(conversation: Conversation): Session {
           name,
           arguments: call?.arguments ?? null,
           ...(call?.argumentsRaw === undefined ? {} : { argumentsRaw: call.argumentsRaw }),
-          toolCallId: call?.toolCallId ?? result.toolCallId,
+          toolCallId: call?.toolCallId ?? result?.toolCallId ?? null,
         },
-        toolResult: { content: result.content, isError: result.isError, toolCallId: result.toolCallId },
+        toolResult:
+          result === null
+            ? null
+            : { content: result.content, isError: result.isError, toolCallId: result.toolCallId },
       });
     }
     const rest = turn.blocks.filter((block) => turn.note === true || block.type !== 'tool_result');

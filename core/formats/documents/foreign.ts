@@ -31,6 +31,22 @@ const FOREIGN: readonly Foreign[] = [
       typeof record.recordId === 'string' && ('modelInput' in record || 'modelOutput' in record),
   },
   {
+    name: 'a CloudWatch Logs control message',
+    advice: 'It only checks that the destination is reachable and carries no records.',
+    matches: (record) => record.messageType === 'CONTROL_MESSAGE',
+  },
+  {
+    name: 'a CloudWatch Logs event without telemetry',
+    advice: 'Its log lines are plain text; subscribe to the log groups that agents write spans to.',
+    matches: (record) => record.messageType === 'DATA_MESSAGE' && Array.isArray(record.logEvents),
+  },
+  {
+    name: 'a Kinesis event (compressed CloudWatch Logs records)',
+    advice: 'Run `rootspan ingest` on it: it holds records of many sessions and has to be unpacked first.',
+    matches: (record) =>
+      Array.isArray(record.Records) && record.Records.some((item) => isJsonObject(item) && 'kinesis' in item),
+  },
+  {
     name: 'an HTTP archive (HAR)',
     advice: 'Give the agent log or its telemetry.',
     matches: (record) => isJsonObject(record.log) && Array.isArray(record.log.entries),
