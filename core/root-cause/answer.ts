@@ -30,7 +30,7 @@ export const EXPLAIN_ANSWER: AnswerSchema = {
     properties: {
       analysis: {
         type: 'string',
-        description: 'Each failure and whether it was recovered, at most 150 words.',
+        description: 'Each failure and whether it was recovered, at most 200 words.',
       },
       criticalSteps: CRITICAL_STEPS_SCHEMA,
       rootCauses: {

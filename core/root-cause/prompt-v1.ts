@@ -45,7 +45,7 @@ when it was not, UNKNOWN when the run does not show it.
 
 ## Answer
 Answer with one JSON object and nothing around it, its keys in this order:
-{"analysis":"your walk through the run: each failure and whether it was recovered, at most 150 words",
+{"analysis":"your walk through the run: each failure and whether it was recovered, at most 200 words",
 "criticalSteps":[{"span":"s12","category":"…","confidence":"low|medium|high","reason":"…","evidence":[{"span":"s9","quote":"…","note":"…"}]}],
 "rootCauses":[{"failure":"s12","location":"s9","causality":"…","impact":["…"],"timing":"…","explanation":"…","fixType":"…","fix":"…"}],
 "completion":"…"}
