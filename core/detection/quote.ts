@@ -1,7 +1,7 @@
-const squeeze = (value: string): string => value.replace(/\s+/gu, ' ').trim();
+const squeeze = (value: string): string => value.replace(/\s+/gu, '');
 
 /**
- * Tells whether a quote stands in a text, white space aside. A quote shortened with an ellipsis is looked for piece
+ * Tells whether a quote stands in a text, white space aside (prompts write JSON without any, models put it back). A quote shortened with an ellipsis is looked for piece
  * by piece, in order.
  */
 export function makeQuoteCheck(shown: string): (quote: string) => boolean {
@@ -9,7 +9,6 @@ export function makeQuoteCheck(shown: string): (quote: string) => boolean {
   return (quote) => {
     const pieces = squeeze(quote)
       .split(/…|\.\.\./u)
-      .map((piece) => piece.trim())
       .filter((piece) => piece !== '');
     if (pieces.length === 0) return false;
     let from = 0;

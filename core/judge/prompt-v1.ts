@@ -18,6 +18,8 @@ Notes on this rule:
 - A mistaken thought and the act that carries it out in the next span are one fault: name the span of the act, unless
   the thought alone already closed every other way.
 - In a run with several agents, take the one whose own output is wrong, not the one that passed it on in good faith.
+- A user is not at fault for wanting something else. But where @goal states what the user was to ask for, and the
+  user's own message departs from it so that the goal is lost, that message is the critical step.
 - When the run just stops (blocked, filtered, cut off, out of turns), the critical step is where it stopped, unless
   an earlier unrecovered failure had already decided it.
 - When an error is outside the agent's power, ask whether a sensible agent could have got round it. If so and it did

@@ -95,7 +95,7 @@ export function promptOver(
       trace: shown.text,
       excerptNote,
       failures: writeFailures(failures, aliasOf),
-      evidence: writeEvidence(input.checks, input.validationLog, aliasOf),
+      evidence: writeEvidence(input.failures, input.checks, input.validationLog, aliasOf),
       assumeFailed: input.options.assumeFailed,
     }),
   };

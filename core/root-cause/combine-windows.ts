@@ -33,7 +33,7 @@ export async function combineWindows(
   const handed = {
     windows: windows.map(({ value }) => JSON.stringify(value)),
     failures: writeFailures(input.failures, aliasOf),
-    evidence: writeEvidence(input.checks, input.validationLog, aliasOf),
+    evidence: writeEvidence(input.failures, input.checks, input.validationLog, aliasOf),
     assumeFailed: input.options.assumeFailed,
   };
   for (const characters of EXCERPTS) {

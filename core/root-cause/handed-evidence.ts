@@ -17,21 +17,30 @@ export function writeFailures(failures: readonly Failure[], aliasOf: AliasOf): s
     .flatMap((failure) =>
       failure.category.map(
         (category, i) =>
-          `${name(failure.span_id, aliasOf)} ${category} (${failure.confidence[i]}): ${idsToAliases(failure.evidence[i] ?? '', aliasOf)}`,
+          `${name(failure.span_id, aliasOf)} ${category} (${failure.confidence[i]}, ${foundBy(failure, i)}): ${idsToAliases(failure.evidence[i] ?? '', aliasOf)}`,
       ),
     )
     .join('\n');
 }
 
-/** Check findings and constraint violations for the judge, strongest first; empty when there are none. */
+const foundBy = (failure: Failure, i: number): string => {
+  const source = failure.source[i];
+  return source === undefined || source.kind === 'model' ? 'read' : `${source.kind} ${source.ref}`;
+};
+
+/** Other check findings and constraint violations for the judge, strongest first; empty when there are none. */
 export function writeEvidence(
+  failures: readonly Failure[],
   checks: readonly CheckReport[],
   log: readonly ValidationEntry[],
   aliasOf: AliasOf,
 ): string {
   const strength = (finding: CheckFinding): number =>
     (finding.recovered === true ? 0 : 2) + (finding.weight === 'failure' ? 1 : 0) + finding.confidence;
-  const findings = checks.flatMap((report) => report.findings).toSorted((a, b) => strength(b) - strength(a));
+  const findings = checks
+    .flatMap((report) => report.findings)
+    .filter((finding) => !standsIn(failures, finding))
+    .toSorted((a, b) => strength(b) - strength(a));
   const rank = { high: 0, medium: 1, low: 2 };
   const violations = log
     // Built-in entries are the check findings above.
@@ -47,6 +56,14 @@ export function writeEvidence(
     ...rest(violations.length - MOST_VIOLATIONS, 'weaker violations'),
   ].join('\n');
 }
+
+/** The list of failures shows it already. */
+const standsIn = (failures: readonly Failure[], finding: CheckFinding): boolean =>
+  failures.some(
+    ({ span_id, source }) =>
+      span_id === finding.spanId &&
+      source.some(({ kind, ref }) => kind === 'check' && ref === finding.checkId),
+  );
 
 const rest = (count: number, what: string): string[] => (count > 0 ? [`(and ${count} ${what})`] : []);
 

