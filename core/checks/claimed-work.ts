@@ -1,7 +1,7 @@
 import type { Check, CheckFinding } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
 import { reportedExitCode } from './execution-report.ts';
-import { readUtterances, type Utterance } from './utterances.ts';
+import { readUtterances, saidInOrder, type Utterance } from './utterances.ts';
 
 const ID = 'claimed-work-without-tool';
 
@@ -35,13 +35,15 @@ export const claimedWork: Check = {
     let first = true;
     for (const one of utterances) {
       if (bringsResults(one)) sources += 1;
-      if (one.voice !== 'agent' || one.reasoning) continue;
+      if (one.voice !== 'agent' || one.reasoning || !saidInOrder(one)) continue;
       // The first message of a session hands over the task; what it reports was found elsewhere.
       if (first) {
         first = false;
         continue;
       }
       if (sources > 0) break;
+      // Where one span covers a whole round of calls, the text may tell of these.
+      if (one.step.parts.some((part) => part.block.type === 'tool_use')) break;
       // A text that names where it has things from, or asks for code to be run, is not without a source.
       if (one.text.includes('://')) break;
       if (one.text.includes('```')) continue;

@@ -3,7 +3,7 @@ import type { Check, CheckFinding } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
 import { failureOf } from './exchanges.ts';
 import { collectionsOf, countsOf, parseResult } from './result-values.ts';
-import { readUtterances } from './utterances.ts';
+import { readUtterances, saidInOrder } from './utterances.ts';
 
 const ID = 'contradicted-count';
 /** Below this, people round and summarise ("two addresses"), and sub-lists are too many to tell apart. */
@@ -33,7 +33,7 @@ export const contradictedCounts: Check = {
       for (; seenStep < one.step.index; seenStep += 1) latest = listings.get(seenStep + 1) ?? latest;
       // What a person says in between changes what is being counted.
       if (one.voice === 'human') latest = null;
-      if (one.voice !== 'agent' || one.reasoning || latest === null) continue;
+      if (one.voice !== 'agent' || one.reasoning || latest === null || !saidInOrder(one)) continue;
       const source: Listing = latest;
       for (const match of one.text.slice(0, 5_000).matchAll(STATED)) {
         const stated = Number(match[1]);

@@ -1,5 +1,6 @@
 import type { CategoryId } from '../detection/taxonomy.ts';
 import type { CriticalCategory } from '../judge/categories.ts';
+import { reportedExitCode } from './execution-report.ts';
 
 export interface ErrorClass {
   readonly category: CategoryId;
@@ -127,7 +128,7 @@ const TRACEBACK = /^\s{0,8}Traceback \(most recent call last\)/m;
 const JSON_ERROR =
   /^\s{0,20}\{\s{0,20}(?:"(?:type|status|code|success|ok|statusCode)"\s{0,5}:\s{0,5}(?:"[^"]{0,60}"|\d{1,6}|true|false|null)\s{0,5},\s{0,20}){0,4}"(?:error|errors|errorMessage|error_message|exception|fault)"\s{0,5}:(?!\s{0,5}(?:null|""|\[\s{0,5}\]|\{\s{0,5}\}|false|0\b))/;
 const JSON_FLAG =
-  /^\s{0,20}\{[^{}]{0,400}"(?:is_?error"\s{0,5}:\s{0,5}true|success"\s{0,5}:\s{0,5}false|ok"\s{0,5}:\s{0,5}false|status"\s{0,5}:\s{0,5}"(?:error|failed|failure)")/i;
+  /^\s{0,20}\{[^{}]{0,400}"(?:is_?error"\s{0,5}:\s{0,5}true|success"\s{0,5}:\s{0,5}false|ok"\s{0,5}:\s{0,5}false|status"\s{0,5}:\s{0,5}"(?:error|failed|failure)"|(?:exit_?code|return_?code)"\s{0,5}:\s{0,5}-?[1-9])/i;
 const SHELL =
   /^(?:\/?[\w./-]{1,60}: (?:line )?(?:\d{1,6}: )?)[^\n]{0,120}(?:command not found|No such file or directory|Permission denied|: not found)\s*$/m;
 
@@ -145,6 +146,7 @@ export function findError(text: string): ErrorSpot | null {
     const found = pattern.exec(head);
     if (found !== null) return { start: found.index, end: found.index + found[0].length };
   }
+  if ((reportedExitCode(head) ?? 0) !== 0) return { start: 0, end: Math.min(head.length, 40) };
   const short = text.length <= 20_000 ? text : text.slice(0, 20_000);
   const trace = TRACEBACK.exec(short);
   if (trace !== null) return { start: trace.index, end: trace.index + trace[0].length };

@@ -67,8 +67,12 @@ function resultErrors(trajectory: Trajectory): CheckFinding[] {
 function spanErrors(trajectory: Trajectory): CheckFinding[] {
   const echoed = echoingSpans(trajectory);
   const resultOf = new Map<number, ToolExchange>();
+  const reported = new Set<number>();
   for (const exchange of trajectory.exchanges) {
-    if (exchange.resultStep !== null) resultOf.set(exchange.resultStep, exchange);
+    const at = exchange.resultStep;
+    if (at === null) continue;
+    resultOf.set(at, exchange);
+    if (failureOf(exchange) !== null) reported.add(at);
   }
   const recovery = recoveryOf(trajectory);
   // A code run that failed is its author's fault and stands in the check for failing code.
@@ -78,31 +82,33 @@ function spanErrors(trajectory: Trajectory): CheckFinding[] {
   for (const step of trajectory.steps) {
     const error = mostTelling(step.span.errors);
     if (error === null || echoed.has(step.spanId) || codeReports.has(step.spanId)) continue;
+    // Already reported from a result itself.
+    if (reported.has(step.index)) continue;
     const exchange = resultOf.get(step.index);
-    // Already reported from the result itself.
-    if (exchange !== undefined && failureOf(exchange) !== null) continue;
     const text = `${error.type ?? ''} ${error.message}`.trim();
-    const kind = classifyError(text, error.source === 'http' ? (error.code ?? null) : statusCode([error]));
+    const known = classifyError(text, error.source === 'http' ? (error.code ?? null) : statusCode([error]));
+    const kind = known.certain ? known : UNTOLD;
     const recovered =
       exchange !== undefined ? recovery.recovered(exchange) : gotPast(trajectory, step, lastGood, echoed);
     findings.push(
-      toFinding(
-        step,
-        { ...kind, certain: true },
-        recovered,
-        `Span ${shown(step.span.name)} ended in an error`,
-        [
-          evidence(
-            step.spanId,
-            quoteAround(error.message === '' ? (error.type ?? '') : error.message),
-            `stated by ${error.source}`,
-          ),
-        ],
-      ),
+      toFinding(step, kind, recovered, `Span ${shown(step.span.name)} ended in an error`, [
+        evidence(
+          step.spanId,
+          quoteAround(error.message === '' ? (error.type ?? '') : error.message),
+          `stated by ${error.source}`,
+        ),
+      ]),
     );
   }
   return findings;
 }
+
+/** That the span failed is certain, why is not told. */
+const UNTOLD: ErrorClass = {
+  category: 'execution-error-category-service-errors',
+  critical: 'system-failure',
+  certain: true,
+};
 
 /** Logs without spans keep a runtime's traceback in the turn that it broke off. */
 function spokenErrors(trajectory: Trajectory): CheckFinding[] {

@@ -42,6 +42,14 @@ export function readUtterances(trajectory: Trajectory): readonly Utterance[] {
 
 const cache = new WeakMap<Trajectory, readonly Utterance[]>();
 
+/**
+ * Whether the text was said when its step began. The answer of an agent span stands at the step where the span
+ * starts, before all that was done to find it.
+ */
+export function saidInOrder({ voice, step }: Utterance): boolean {
+  return voice !== 'agent' || step.kind !== 'invoke_agent';
+}
+
 /** What agents say aloud, in order. */
 export function agentSpeech(trajectory: Trajectory): readonly Utterance[] {
   return readUtterances(trajectory).filter((one) => one.voice === 'agent' && !one.reasoning);

@@ -445,6 +445,26 @@ describe('what an agent claims', () => {
     expect(positions(sourced, 'claimed-work-without-tool')).toEqual([]);
   });
 
+  it('in the answer of an agent span, which stands before the work it tells of, is not judged', () => {
+    const trajectory = fromSpans([
+      {
+        ...bareSpan('agent'),
+        kind: 'invoke_agent',
+        userPrompt: 'prices?',
+        agentResponse: 'Here are the prices: 12.',
+        availableTools: [{ name: 'look' }],
+        systemPrompt: null,
+      },
+      {
+        ...bareSpan('answer'),
+        kind: 'inference',
+        input: [],
+        output: [{ role: 'assistant', content: [{ type: 'text', text: 'One moment.' }] }],
+      },
+    ]);
+    expect(findings(trajectory, 'claimed-work-without-tool')).toEqual([]);
+  });
+
   it('to have assumed is evidence of made-up data', () => {
     const trajectory = groupChat(goal, [
       handover,

@@ -51,6 +51,8 @@ describe('an error in a tool result', () => {
     'Traceback (most recent call last):\n  File "a.py", line 1\nKeyError: 1',
     "Skill 'wether' not found. Available: weather",
     'sh: 1: curl: not found',
+    '{"stdout": "", "stderr": "boom", "exit_code": 2}',
+    'Exit code 1\nboom',
   ])('is seen in %j', (text) => {
     expect(findings(failed(text), 'explicit-error')).toHaveLength(1);
   });
@@ -61,6 +63,8 @@ describe('an error in a tool result', () => {
     '{"error": null, "t": 4}',
     'The article explains why timeouts and 404 errors happen on the web.',
     'Bern: 4 degrees',
+    '{"stdout": "4", "exit_code": 0}',
+    'exitcode: 0 (execution succeeded)',
     'The user rejected this call: permission denied by the user',
     "The user doesn't want to proceed with this tool use. The tool use was rejected.",
   ])('is not seen in %j', (text) => {
@@ -138,6 +142,31 @@ describe('an error of a span', () => {
       other('after', 'root', false),
     ]);
     expect(findings(aside, 'explicit-error')).toMatchObject([{ recovered: null, weight: 'evidence' }]);
+  });
+
+  it('that the results at its step already tell is reported once', () => {
+    const results = ['Error: bad dates', '4 degrees'].map((content, n) => ({
+      type: 'tool_result' as const,
+      toolCallId: `c${n}`,
+      content,
+      isError: null,
+    }));
+    const asks = results.map(({ toolCallId }) => ({
+      type: 'tool_use' as const,
+      toolCallId,
+      name: 'get',
+      arguments: {},
+    }));
+    const one = {
+      ...other('model', null, true),
+      kind: 'inference' as const,
+      input: [
+        { role: 'assistant' as const, content: asks },
+        { role: 'user' as const, content: results },
+      ],
+      output: [],
+    };
+    expect(findings(fromSpans([one]), 'explicit-error')).toHaveLength(1);
   });
 
   it('ends on a cycle of parents', () => {
