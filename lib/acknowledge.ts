@@ -10,9 +10,13 @@ export function acknowledge(scope: IConstruct, rule: string, reason: string, fin
   Validations.of(scope).acknowledge({ id: `AwsSolutions::${id}`, reason });
 }
 
-/** As cdk-nag writes an ARN below that of a resource in this stack: `Resource::<LogicalId.Arn>/suffix`. */
-export function arnFinding(resource: IConstruct, suffix: string): string {
+/** As cdk-nag writes what deployment gives a resource of this stack: `<LogicalId.Arn>`. */
+export function attributeOf(resource: IConstruct, attribute: string): string {
   const child = resource.node.defaultChild;
   if (!(child instanceof CfnResource)) throw new Error(`${resource.node.path} is no single resource`);
-  return `Resource::<${Stack.of(resource).getLogicalId(child)}.Arn>${suffix}`;
+  return `<${Stack.of(resource).getLogicalId(child)}.${attribute}>`;
 }
+
+/** The finding about everything below an ARN. */
+export const arnFinding = (resource: IConstruct, suffix: string): string =>
+  `Resource::${attributeOf(resource, 'Arn')}${suffix}`;

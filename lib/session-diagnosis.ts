@@ -1,11 +1,17 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
+import type { AgentConfiguration } from '../core/contracts/agent-settings.ts';
+import { Ingest } from './ingest/ingest.ts';
 import { Results } from './results/results.ts';
 import { Workflow } from './workflow/workflow.ts';
 
 export interface SessionDiagnosisProps {
   /** Model specs that sessions may use; the first is the default. Default: `bedrock:global.anthropic.claude-sonnet-4-6`. */
   readonly models?: readonly [string, ...string[]];
+  /** Names or ARNs of existing log groups with agent telemetry, e.g. `aws/spans`. Default none. */
+  readonly logGroups?: readonly string[];
+  /** Settings by agent: idle time, depth, model, confidence, votes, sampling. */
+  readonly agents?: AgentConfiguration;
   /** Days that sessions and diagnoses are kept. Default 90. */
   readonly retentionDays?: number;
   /** Chunks of one session analysed at once. Default 10. */
@@ -16,10 +22,13 @@ export interface SessionDiagnosisProps {
   readonly bundles?: string;
 }
 
-/** Rootspan in one account and Region: everything from a session to its stored diagnosis. */
+const DEFAULT_MODEL = 'bedrock:global.anthropic.claude-sonnet-4-6';
+
+/** Rootspan in one account and Region: everything from a log event to a stored diagnosis. */
 export class SessionDiagnosis extends Construct {
   readonly results: Results;
   readonly workflow: Workflow;
+  readonly ingest: Ingest;
 
   constructor(scope: Construct, id: string, props: SessionDiagnosisProps = {}) {
     super(scope, id);
@@ -27,11 +36,27 @@ export class SessionDiagnosis extends Construct {
       retentionDays: props.retentionDays ?? 90,
       removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
     });
+    const bundles = props.bundles === undefined ? {} : { bundles: props.bundles };
+    const agents = props.agents ?? {};
+    const [defaultModel, ...models] = props.models ?? [DEFAULT_MODEL];
     this.workflow = new Workflow(this, 'Workflow', {
       results: this.results,
-      models: props.models ?? ['bedrock:global.anthropic.claude-sonnet-4-6'],
+      models: [defaultModel, ...models, ...modelsOf(agents)],
       chunksAtOnce: props.chunksAtOnce ?? 10,
-      ...(props.bundles === undefined ? {} : { bundles: props.bundles }),
+      ...bundles,
+    });
+    this.ingest = new Ingest(this, 'Ingest', {
+      results: this.results,
+      stateMachine: this.workflow.stateMachine,
+      logGroups: props.logGroups ?? [],
+      agents,
+      ...bundles,
     });
   }
+}
+
+/** An agent's own model needs permission as well. */
+function modelsOf(agents: AgentConfiguration): string[] {
+  const settings = [agents.default, ...Object.values(agents.agents ?? {})];
+  return settings.flatMap((own) => (typeof own?.model === 'string' ? [own.model] : []));
 }

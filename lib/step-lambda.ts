@@ -5,6 +5,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type * as z from 'zod';
+import { STEP_LOGS } from './own-log-groups.ts';
 
 export interface StepLambdaProps {
   /** Folder below `lambdas/`. */
@@ -33,8 +34,7 @@ export class StepLambda extends Construct {
     super(scope, id);
     this.timeout = props.timeout;
     const logGroup = new logs.LogGroup(this, 'Logs', {
-      // Below one prefix, so that ingest can know and refuse the pipeline's own telemetry.
-      logGroupName: `/rootspan/${Stack.of(this).stackName}/${props.step}`,
+      logGroupName: `${STEP_LOGS}${Stack.of(this).stackName}/${props.step}`,
       retention: logs.RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });

@@ -1,3 +1,4 @@
+import type { AgentSettings } from '../contracts/agent-settings.ts';
 import { SessionTooLargeError } from '../contracts/errors.ts';
 import { gunzipText, gzipJson } from '../contracts/gzip.ts';
 import { canonicalJson, sha256Hex } from '../contracts/hash.ts';
@@ -7,7 +8,6 @@ import type { ObjectStore } from '../contracts/ports.ts';
 import type { RawRecord } from '../formats/format.ts';
 import { assembleSessions } from '../session/assemble.ts';
 import type { Session } from '../session/model.ts';
-import type { AgentSettings } from './agent-settings.ts';
 import { type IngestDeps, type StoredEvent, touchAndArm } from './store-events.ts';
 
 export interface CloseDeps extends Pick<IngestDeps, 'objects' | 'index' | 'timers' | 'clock'> {

@@ -44,7 +44,7 @@ export class Results extends Construct {
         { id: 'uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
         { id: 'executions', prefix: 'executions/', expiration: Duration.days(EXECUTION_DAYS) },
         { id: 'answers', prefix: 'cache/', expiration: Duration.days(ANSWER_DAYS) },
-        ...['raw', 'sessions', 'diagnoses'].map((prefix) => ({
+        ...['raw', 'quarantine', 'sessions', 'diagnoses'].map((prefix) => ({
           id: prefix,
           prefix: `${prefix}/`,
           expiration: kept,
@@ -87,15 +87,18 @@ export class Results extends Construct {
         `Keys below ${prefix}/ derive from sessions and executions and cannot be listed beforehand.`,
         arnFinding(this.bucket, `/${prefix}/*`),
       );
-    allow(step, ['s3:GetObject'], below(access.read));
-    allow(step, ['s3:ListBucket'], [this.bucket.bucketArn]);
+    if (access.read.length > 0) {
+      allow(step, ['s3:GetObject'], below(access.read));
+      allow(step, ['s3:ListBucket'], [this.bucket.bucketArn]);
+    }
     allow(step, ['s3:PutObject'], below(access.write));
     step.function.addEnvironment('BUCKET_NAME', this.bucket.bucketName);
   }
 
   /** Single-item reads and writes and queries of the table, its name, and how long rows live. */
-  giveTable(step: StepLambda): void {
-    allow(step, ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'], [this.table.tableArn]);
+  giveTable(step: StepLambda, more: readonly string[] = []): void {
+    const actions = ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', ...more];
+    allow(step, actions, [this.table.tableArn]);
     step.function.addEnvironment('TABLE_NAME', this.table.tableName);
     step.function.addEnvironment('RETENTION_DAYS', String(this.retentionDays));
   }

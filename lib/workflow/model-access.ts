@@ -12,7 +12,7 @@ const PROFILE = /^(?:global|us|us-gov|eu|apac|jp|au|ca|sa)\.(?=[a-z0-9-]+\.)/;
  */
 export function giveModels(step: StepLambda, specs: readonly string[]): void {
   const stack = Stack.of(step);
-  const resources = specs.flatMap((spec) => {
+  const resources = [...new Set(specs)].flatMap((spec) => {
     if (!spec.startsWith('bedrock:')) return [];
     const id = spec.slice('bedrock:'.length);
     if (!/^[a-z0-9-]+\.[A-Za-z0-9.:_-]+$/.test(id))

@@ -10,6 +10,7 @@ import { preflightEnv } from '../../lambdas/preflight/env.ts';
 import { recordFailureEnv } from '../../lambdas/record-failure/env.ts';
 import { rootCauseEnv } from '../../lambdas/root-cause/env.ts';
 import { acknowledge, arnFinding } from '../acknowledge.ts';
+import { STATE_MACHINE_LOGS } from '../own-log-groups.ts';
 import type { Results } from '../results/results.ts';
 import { StepLambda } from '../step-lambda.ts';
 import { giveModels } from './model-access.ts';
@@ -93,8 +94,7 @@ export class Workflow extends Construct {
       tracingEnabled: true,
       logs: {
         destination: new logs.LogGroup(this, 'Logs', {
-          // Under this prefix CloudWatch needs no resource policy per log group, of which an account has ten.
-          logGroupName: `/aws/vendedlogs/states/rootspan/${Stack.of(this).stackName}`,
+          logGroupName: `${STATE_MACHINE_LOGS}${Stack.of(this).stackName}`,
           retention: logs.RetentionDays.ONE_MONTH,
           removalPolicy: RemovalPolicy.DESTROY,
         }),

@@ -5,13 +5,19 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { SessionDiagnosis, type SessionDiagnosisProps } from '../../lib/session-diagnosis.ts';
 
-/** The stack as `cdk synth` makes it, with empty bundles so that no build is needed. */
-export function synthesise(props: SessionDiagnosisProps = {}): Template {
+/** A folder with a bundle for each step that does nothing, so that no build is needed. */
+export function emptyBundles(): string {
   const bundles = mkdtempSync(path.join(os.tmpdir(), 'rootspan-bundles-'));
   for (const step of readdirSync(path.resolve(import.meta.dirname, '../../lambdas'))) {
     mkdirSync(path.join(bundles, step));
     writeFileSync(path.join(bundles, step, 'index.mjs'), 'export const handler = async () => {};\n');
   }
+  return bundles;
+}
+
+/** The stack as `cdk synth` makes it. */
+export function synthesise(props: SessionDiagnosisProps = {}): Template {
+  const bundles = emptyBundles();
   const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Rootspan');
   new SessionDiagnosis(stack, 'Diagnosis', { bundles, ...props });
   return Template.fromStack(stack);

@@ -53,6 +53,7 @@ describe('what is stored', () => {
       'executions/': 21,
       'cache/': 30,
       'raw/': 37,
+      'quarantine/': 37,
       'sessions/': 37,
       'diagnoses/': 37,
     });
@@ -120,6 +121,15 @@ describe('permissions', () => {
     expect(JSON.stringify(synthesise({ models: ['none'] }).toJSON())).not.toContain('bedrock:InvokeModel');
   });
 
+  it("an agent's own model is allowed beside the stack's", () => {
+    const own = synthesise({
+      models: ['none'],
+      agents: { agents: { airline: { model: 'bedrock:amazon.nova-2-lite-v1:0' } } },
+    });
+    const arns = JSON.stringify(own.findResources('AWS::IAM::Policy'));
+    expect(arns).toContain('::foundation-model/amazon.nova-2-lite-v1:0');
+  });
+
   it('a model id that would widen the permission is refused', () => {
     for (const model of ['bedrock:*', 'bedrock:', 'bedrock:a/b', 'bedrock:anthropic.*'] as const)
       expect(() => synthesise({ models: [model] })).toThrow(/expected bedrock:/);
@@ -129,13 +139,13 @@ describe('permissions', () => {
 describe('functions', () => {
   it('all run on ARM and the pinned Node, with a log group of their own that expires', () => {
     const functions = Object.values(template.findResources('AWS::Lambda::Function'));
-    expect(functions).toHaveLength(5);
+    expect(functions).toHaveLength(7);
     for (const { Properties } of functions) {
       expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] });
       expect(Properties.LoggingConfig.LogGroup).toBeDefined();
     }
     const groups = Object.values(template.findResources('AWS::Logs::LogGroup'));
-    expect(groups).toHaveLength(6);
+    expect(groups).toHaveLength(8);
     for (const { Properties } of groups) {
       expect(Properties.RetentionInDays).toBe(30);
       expect(Properties.LogGroupName).toMatch(

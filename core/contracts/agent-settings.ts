@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { ConfigurationInvalidError } from '../contracts/errors.ts';
 import { DEPTHS } from '../diagnosis/schema.ts';
+import { ConfigurationInvalidError } from './errors.ts';
 
 /**
  * Spans become queryable 2–3 minutes after the run (AgentCore): less silence would close half a session. The

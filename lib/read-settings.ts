@@ -1,0 +1,43 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import * as z from 'zod';
+import { agentConfigurationSchema } from '../core/contracts/agent-settings.ts';
+import type { SessionDiagnosisProps } from './session-diagnosis.ts';
+
+const settingsSchema = z.strictObject({
+  models: z.tuple([z.string()], z.string()).optional(),
+  logGroups: z.array(z.string()).optional(),
+  agents: agentConfigurationSchema.optional(),
+  retentionDays: z.number().int().positive().max(3650).optional(),
+  chunksAtOnce: z.number().int().min(1).max(40).optional(),
+  /** Deletes bucket and table with the stack: for trials. */
+  throwaway: z.boolean().optional(),
+});
+
+/**
+ * What an account sets without writing code: the object under `rootspan` in the context of `cdk.json`, or its JSON
+ * text on the command line (`cdk deploy -c rootspan='{"logGroups":["aws/spans"]}'`).
+ */
+export function readSettings(context: unknown): SessionDiagnosisProps {
+  if (context === undefined) return {};
+  let given = context;
+  if (typeof context === 'string') {
+    try {
+      given = JSON.parse(context);
+    } catch (cause) {
+      throw new Error('context `rootspan`: expected an object, or its JSON text with -c', { cause });
+    }
+  }
+  const parsed = settingsSchema.safeParse(given);
+  if (!parsed.success) throw new Error(`context \`rootspan\`: ${z.prettifyError(parsed.error)}`);
+  const { throwaway, ...settings } = parsed.data;
+  return {
+    ...withoutUndefined(settings),
+    ...(throwaway === true ? { removalPolicy: RemovalPolicy.DESTROY } : {}),
+  };
+}
+
+function withoutUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}
