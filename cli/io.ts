@@ -7,7 +7,6 @@ import { UsageError } from './errors.ts';
 /** Everything a command touches of the outside, so that tests run the real commands without a process. */
 export interface CliIo {
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
   /** Results only: pure, so that it can be piped. */
   out(text: string): void;
   /** Progress, hints and errors. */
@@ -62,7 +61,6 @@ export function progress(io: CliIo): (text: string) => void {
 export function processIo(): CliIo {
   return {
     env: process.env,
-    cwd: process.cwd(),
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
     outIsTerminal: process.stdout.isTTY === true,

@@ -10,12 +10,13 @@ export function safeText(text: string): string {
   return text.replace(UNSAFE, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
-/** Safe and on one line, cut by code point with a mark of how much was cut. */
+/** Safe and on one line, cut by code point with a mark of how many were cut. */
 export function safeLine(text: string, limit: number): string {
-  // Bound the work before splitting: one code point is at most two UTF-16 units.
-  const flat = safeText(text.slice(0, limit * 4).replace(/\s+/gu, ' ')).trim();
-  const points = Array.from(flat);
-  if (points.length <= limit && text.length <= limit * 4) return flat;
-  const shown = Math.min(limit, points.length);
-  return `${points.slice(0, shown).join('')}… (+${text.length - shown})`;
+  // One code point is at most two UTF-16 units, and white space may fold: four times the limit is enough to fill it.
+  const flat = Array.from(safeText(text.slice(0, limit * 4).replace(/\s+/gu, ' ')).trim());
+  if (flat.length <= limit && text.length <= limit * 4) return flat.join('');
+  const shown = Math.min(limit, flat.length);
+  let total = 0;
+  for (const _ of text) total += 1;
+  return `${flat.slice(0, shown).join('')}… (+${total - shown})`;
 }

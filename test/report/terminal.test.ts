@@ -1,0 +1,34 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { safeLine, safeText } from '../../report/escape.ts';
+import { PLAIN, renderTerminal } from '../../report/terminal.ts';
+import { aDiagnosis } from '../helpers/a-diagnosis.ts';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u;
+
+test('no text of a session can send a control sequence to the terminal', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(safeText(text.toWellFormed())).not.toMatch(CONTROL);
+      expect(safeLine(text.toWellFormed(), 20)).not.toMatch(/[\n\r]/);
+    }),
+  );
+  expect(safeText('\u001b]52;c;aGk=\u0007')).toBe('\\u{1b}]52;c;aGk=\\u{7}');
+});
+
+test('a cut says how much was cut, and never splits a code point', () => {
+  expect(safeLine('😀'.repeat(10), 4)).toBe(`${'😀'.repeat(4)}… (+6)`);
+  expect(safeLine('short', 10)).toBe('short');
+});
+
+test('an escape sequence in a session id or an evidence is shown, not obeyed', () => {
+  const evil = '\u001b[2J\u001b[31mclean';
+  const base = aDiagnosis();
+  const text = renderTerminal(
+    { ...base, sessionId: evil, goal: evil, agent: evil, outcomeReason: evil, outcome: 'PARTIAL' },
+    { palette: PLAIN, width: 80 },
+  );
+  expect(text).not.toContain('\u001b');
+  expect(text).toContain('\\u{1b}');
+});
