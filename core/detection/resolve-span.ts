@@ -12,6 +12,7 @@ const DECORATION = /^(?:span|step|id|message)?[\s:#=@[\]()<>"'`]+|[\s[\]()<>"'`.
 /** A prefix shorter than this says nothing about a hexadecimal span id. */
 const MIN_PREFIX = 6;
 const MAX_ID = 300;
+const HEX = /^[0-9a-f]+$/u;
 
 /**
  * Ties what a model called a span to a span that it was shown. A near miss (decoration, letter case, a bare number
@@ -33,8 +34,8 @@ export function resolveSpan(said: string, known: KnownSpans): ResolvedSpan {
     (alias) => /^\d+$/u.test(bare) && alias.toLowerCase().replace(/^[a-z]+/u, '') === bare,
     (alias, id) =>
       bare.split(/[\s,:|/]+/u).some((word) => word === alias.toLowerCase() || word === id.toLowerCase()),
-    (_, id) => bare.length >= MIN_PREFIX && id.toLowerCase().startsWith(bare),
-    (_, id) => id.length >= MIN_PREFIX && bare.startsWith(id.toLowerCase()),
+    // Only of hexadecimal ids: `message-1` may begin `message-12` and is yet another message.
+    (_, id) => bare.length >= MIN_PREFIX && HEX.test(bare) && HEX.test(id) && id.startsWith(bare),
   ];
   for (const rule of rules) {
     const found = matches(rule);
