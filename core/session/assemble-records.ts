@@ -17,6 +17,8 @@ export interface Joined {
   /** Records that belong to a trace but to no span of it; they may name its session. */
   readonly loose: readonly RawLog[];
   readonly unread: readonly Unread[];
+  /** Different records, whatever the number of their deliveries. */
+  readonly count: number;
 }
 
 /**
@@ -29,38 +31,51 @@ export function joinRecords(records: readonly RawRecord[]): Joined {
   const sorted = [...unique].sort(([a], [b]) => (a < b ? -1 : 1));
 
   const versions = new Map<string, [string, RawSpan][]>();
-  const logs = new Map<string, [string, RawLog][]>();
+  const logs = new Map<string, OwnedLogs>();
   const stray: [string, RawLog][] = [];
+  const loose: RawLog[] = [];
+  const said = new Set<string>();
   for (const [text, record] of sorted) {
-    if (record.type === 'span') push(versions, keyOf(record.traceId, record.spanId), [text, record]);
-    else if (record.traceId !== null && record.spanId !== null)
-      push(logs, keyOf(record.traceId, record.spanId), [text, record]);
-    else stray.push([text, record]);
+    if (record.type === 'span') {
+      push(versions, keyOf(record.traceId, record.spanId), [text, record]);
+      continue;
+    }
+    loose.push(record);
+    // Without tracing a producer may still name the session: it then stands for the trace.
+    const traceId = record.traceId ?? statedSessionId(record)?.value ?? null;
+    if (traceId === null || record.spanId === null) {
+      stray.push([text, record]);
+      continue;
+    }
+    const key = keyOf(traceId, record.spanId);
+    const owned = logs.get(key) ?? { traceId, spanId: record.spanId, list: [] };
+    owned.list.push([text, record]);
+    logs.set(key, owned);
+    if (typeof record.body === 'string') said.add(record.body);
   }
 
   const spans: JoinedSpan[] = [];
   for (const [key, list] of versions) {
-    spans.push({ span: newest(list), logs: inOrder(logs.get(key) ?? []), synthetic: false });
+    spans.push({ span: newest(list), logs: inOrder(logs.get(key)?.list ?? []), synthetic: false });
   }
-  const said = new Set<string>();
-  for (const [key, list] of logs) {
-    for (const [, log] of list) if (typeof log.body === 'string') said.add(log.body);
-    if (!versions.has(key)) {
-      const own = inOrder(list);
-      if (own.some(isTelling)) spans.push({ span: standIn(own), logs: own, synthetic: true });
+  for (const [key, { traceId, spanId, list }] of logs) {
+    const own = inOrder(list);
+    if (!versions.has(key) && own.some(isTelling)) {
+      spans.push({ span: standIn(own, traceId, spanId), logs: own, synthetic: true });
     }
   }
-
-  const loose: RawLog[] = [...logs.values()].flatMap((list) => list.map(([, log]) => log));
   let lost = 0;
   for (const [text, log] of stray) {
-    loose.push(log);
-    const session = statedSessionId(log)?.value ?? null;
     // AgentCore writes each application line twice, as text and as a log record of its span.
     if (!isTelling(log) || (typeof log.body === 'string' && said.has(log.body))) continue;
-    const traceId = log.traceId ?? session;
+    const traceId = log.traceId ?? statedSessionId(log)?.value ?? null;
     if (traceId === null) lost += 1;
-    else spans.push({ span: strayStandIn(log, traceId, text), logs: [log], synthetic: true });
+    else
+      spans.push({
+        span: standIn([log], traceId, sha256Hex(text).slice(0, 16)),
+        logs: [log],
+        synthetic: true,
+      });
   }
   const unread: Unread[] =
     lost === 0
@@ -72,7 +87,7 @@ export function joinRecords(records: readonly RawRecord[]): Joined {
             count: lost,
           },
         ];
-  return { spans, loose, unread };
+  return { spans, loose, unread, count: unique.size };
 }
 
 /**
@@ -136,7 +151,13 @@ function isClaudeCode(log: RawLog): boolean {
   );
 }
 
-function standIn(logs: readonly RawLog[]): RawSpan {
+interface OwnedLogs {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly list: [string, RawLog][];
+}
+
+function standIn(logs: readonly RawLog[], traceId: string, spanId: string): RawSpan {
   const [first] = logs;
   if (first === undefined) throw new Error('a stand-in has at least one record');
   const telling = logs.find(isTelling) ?? first;
@@ -146,8 +167,8 @@ function standIn(logs: readonly RawLog[]): RawSpan {
   const event = String(telling.attributes['event.name'] ?? '');
   return {
     type: 'span',
-    traceId: first.traceId ?? '',
-    spanId: first.spanId ?? '',
+    traceId,
+    spanId,
     parentSpanId: null,
     name:
       isClaudeCode(telling) && typeof telling.body === 'string'
@@ -163,10 +184,6 @@ function standIn(logs: readonly RawLog[]): RawSpan {
     status: { code: 'unset', message: null },
     inProgress: false,
   };
-}
-
-function strayStandIn(log: RawLog, traceId: string, text: string): RawSpan {
-  return { ...standIn([log]), traceId, spanId: log.spanId ?? sha256Hex(text).slice(0, 16) };
 }
 
 function errorText(log: RawLog): { message?: string } {

@@ -15,7 +15,7 @@ export interface TreeNode {
 }
 
 /**
- * Makes a tree of one trace and returns its spans in order: by start, a parent before its children (a child that
+ * Makes a tree of one trace (its span ids are distinct) and returns its spans in order: by start, a parent before its children (a child that
  * starts earlier, by clock drift, comes right after it), then by depth and id.
  *
  * A parent that is not there is replaced by the trace's root; roots are the rule to be missing. A span that is its

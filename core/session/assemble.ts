@@ -30,7 +30,7 @@ const MAX_SPANS = 200_000;
  * (`pairCalls`) and evidence of failure is gathered.
  */
 export function assembleSessions(records: readonly RawRecord[], options: AssembleOptions = {}): ReadResult {
-  const { spans, loose, unread } = joinRecords(records);
+  const { spans, loose, unread, count } = joinRecords(records);
   if (spans.length > MAX_SPANS) {
     throw new SessionInvalidError(
       `found ${spans.length} spans; at most ${MAX_SPANS} can be read at once. Select one session (session id, time range) and export it again.`,
@@ -66,7 +66,7 @@ export function assembleSessions(records: readonly RawRecord[], options: Assembl
     else list.push({ traceId, works });
   }
   const built = [...sessions].map(([id, list]) => buildSession(id, list, options.format ?? 'telemetry'));
-  return { sessions: built.sort(byFirstSpan), unread: [...unread, ...lonelyLines(spans.length, records)] };
+  return { sessions: built.sort(byFirstSpan), unread: [...unread, ...lonelyLines(spans.length, count)] };
 }
 
 function readSpan({ span, logs, synthetic }: JoinedSpan): Work {
@@ -217,13 +217,13 @@ function pad(time: string | null): string {
 }
 
 /** Records, but nothing of an agent in them: said, so that it does not read as an empty, clean session. */
-function lonelyLines(spans: number, records: readonly RawRecord[]): Unread[] {
-  if (spans > 0 || records.length === 0) return [];
+function lonelyLines(spans: number, records: number): Unread[] {
+  if (spans > 0 || records === 0) return [];
   return [
     {
       where: 'log records',
       reason: 'application lines only, no span and no content of an agent',
-      count: records.length,
+      count: records,
     },
   ];
 }
