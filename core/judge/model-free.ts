@@ -207,30 +207,36 @@ const GUESSES: readonly Rule[] = [
       .of('unsupported-value')
       .slice(0, 1)
       .flatMap((one) => findings.candidate(one, 0.5, 'First value that has no source.')),
-  firstCommitment,
+  commitments,
 ];
 
 /**
  * With no finding at all, the likeliest place is where an agent first commits itself: the first call known to
  * have changed something; else the first thing an agent says aloud of its own, after the hand-over where an agent
- * opens the session with one. Faults are made early and found late, and thoughts can still be changed.
+ * opens the session with one. Faults are made early and found late, and thoughts can still be changed. Next come
+ * the last thing said, where a fault becomes final, and the second commitment.
  */
-function firstCommitment(findings: Findings): readonly Candidate[] {
-  const { trajectory } = findings;
-  const [write] = stateWrites(trajectory);
+function commitments({ trajectory }: Findings): readonly Candidate[] {
+  const writes = stateWrites(trajectory).map((write) => trajectory.steps[write.exchange.callStep]);
   const spoken = readUtterances(trajectory).filter((one) => one.voice !== 'system' && !one.reasoning);
   const own = spoken.filter((one) => one.voice === 'agent');
-  const opening = own[0] !== undefined && own[0] === spoken[0] ? own[1] : own[0];
-  const step = write === undefined ? (opening ?? own[0])?.step : trajectory.steps[write.exchange.callStep];
-  if (step === undefined) return [];
+  // A hand-over opens the session and is not yet a contribution, unless nothing follows it.
+  const said = (own[0] !== undefined && own[0] === spoken[0] && own.length > 1 ? own.slice(1) : own).map(
+    (one) => one.step,
+  );
+  const candidate = (step: Step, category: CriticalCategory): Candidate => ({
+    step,
+    category,
+    confidence: 0.5,
+    reason: 'No check found anything; here an agent first commits itself, which is the likeliest place.',
+    finding: null,
+  });
   return [
-    {
-      step,
-      category: 'inconclusive',
-      confidence: 0.5,
-      reason: 'No check found anything; here an agent first commits itself, which is the likeliest place.',
-      finding: null,
-    },
+    ...writes.slice(0, 1).flatMap((step) => (step === undefined ? [] : candidate(step, 'plan-adherence'))),
+    // The first act shows how the goal was understood.
+    ...said.slice(0, 1).map((step) => candidate(step, 'intent-plan-misalignment')),
+    ...said.slice(-1).map((step) => candidate(step, 'misinterpretation')),
+    ...said.slice(1, 2).map((step) => candidate(step, 'misinterpretation')),
   ];
 }
 
