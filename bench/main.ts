@@ -1,5 +1,6 @@
 import { benchAccuracy } from './accuracy.ts';
 import { benchChecks } from './checks.ts';
+import { benchSpeed } from './speed.ts';
 import { benchTokens } from './tokens.ts';
 
 /** `npm run bench -- <name>`: each benchmark prints its figures and returns an exit code. */
@@ -7,6 +8,7 @@ type Bench = (args: readonly string[]) => number | Promise<number>;
 const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['accuracy', benchAccuracy],
   ['checks', benchChecks],
+  ['speed', benchSpeed],
   ['tokens', benchTokens],
 ]);
 

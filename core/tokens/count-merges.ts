@@ -9,12 +9,14 @@ const NO_RANK = Number.POSITIVE_INFINITY;
 export function countMerges(bytes: string, ranks: Ranks): number {
   if (bytes.length === 1 || ranks.has(bytes)) return 1;
   // starts[i] begins part i and the last entry ends the last part; pair[i] ranks parts i and i + 1 together.
-  const starts = Array.from({ length: bytes.length + 1 }, (_, i) => i);
+  const starts: number[] = [];
+  for (let i = 0; i <= bytes.length; i++) starts.push(i);
   const rankAt = (i: number): number => {
     const end = starts[i + 2];
     return end === undefined ? NO_RANK : (ranks.get(bytes.slice(starts[i], end)) ?? NO_RANK);
   };
-  const pair = starts.map((_, i) => rankAt(i));
+  const pair: number[] = [];
+  for (let i = 0; i < bytes.length; i++) pair.push(rankAt(i));
   for (;;) {
     let lowest = NO_RANK;
     let at = -1;

@@ -1,6 +1,7 @@
 import { countMerges } from './count-merges.ts';
 import type { TokenCounter } from './counter.ts';
-import { O200K_PIECES, o200kRanks } from './o200k-ranks.ts';
+import { o200kRanks } from './o200k-ranks.ts';
+import { pieceEnd } from './piece-end.ts';
 
 /**
  * A longer unbroken run is counted in cuts of this many UTF-16 units, because merging is quadratic. Words of no
@@ -10,6 +11,12 @@ const LONGEST_PIECE = 128;
 
 /** Entries of one generation of the memo; two are kept, about 10 MB together. */
 const MEMO_ENTRIES = 50_000;
+
+/**
+ * From this length on V8 makes a piece a view of its whole text, which a memo would keep alive; there a decoded copy
+ * is remembered instead.
+ */
+const SLICED_FROM = 13;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -26,21 +33,24 @@ export function makeTokenCounter(): TokenCounter {
   const countPiece = (piece: string): number => {
     const known = recent.get(piece) ?? older.get(piece);
     if (known !== undefined) return known;
-    const utf8 = encoder.encode(piece);
-    const count = countMerges(String.fromCharCode(...utf8), o200kRanks());
+    const utf8 = isAscii(piece) ? null : encoder.encode(piece);
+    const count = countMerges(utf8 === null ? piece : String.fromCharCode(...utf8), o200kRanks());
     if (recent.size >= MEMO_ENTRIES) {
       older = recent;
       recent = new Map();
     }
-    // The piece is a slice that would keep its whole text alive in the memo; the decoded copy does not.
-    recent.set(decoder.decode(utf8), count);
+    recent.set(piece.length < SLICED_FROM ? piece : decoder.decode(utf8 ?? encoder.encode(piece)), count);
     return count;
   };
 
   return {
     count(text) {
       let tokens = 0;
-      for (const piece of text.toWellFormed().match(O200K_PIECES) ?? []) {
+      const wellFormed = text.toWellFormed();
+      for (let start = 0; start < wellFormed.length; ) {
+        const end = pieceEnd(wellFormed, start);
+        const piece = wellFormed.slice(start, end);
+        start = end;
         if (piece.length <= LONGEST_PIECE) tokens += countPiece(piece);
         else for (const cut of cuts(piece)) tokens += countPiece(cut);
       }
@@ -51,6 +61,11 @@ export function makeTokenCounter(): TokenCounter {
       return { low: Math.floor(bytes / 8), high: Math.ceil(bytes / 1.4) };
     },
   };
+}
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
+  return true;
 }
 
 /** Pieces of at most LONGEST_PIECE units, no surrogate pair cut. */
