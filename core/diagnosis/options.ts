@@ -1,5 +1,7 @@
 import type { Constraint } from '../constraints/constraint.ts';
 import type { CategoryDefinition } from '../detection/taxonomy.ts';
+import type { Protocol } from '../judge/decide-critical-step.ts';
+import type { ExpectedAction } from '../judge/expected-actions.ts';
 import type { Depth } from './schema.ts';
 
 export const CONFIDENCE = { low: 0.5, medium: 0.75, high: 0.9 } as const;
@@ -12,6 +14,10 @@ export interface DiagnosisOptions {
   readonly confidence: ConfidenceWord;
   /** Votes of the judge; 1 is a single answer. */
   readonly votes: number;
+  /** How the judge goes about it. Default all-at-once; others, and more than one vote, are calls of their own. */
+  readonly protocol?: Protocol;
+  /** What the run should have done, where a user knows: the critical step is then the first write not among them. */
+  readonly expectedActions?: readonly ExpectedAction[];
   /** The session is known to have failed (benchmarks): the judge must name a step. Default false. */
   readonly assumeFailed: boolean;
   /** Constraints of the agent's team (`core/constraints`), as read from their file; asked at every depth. */

@@ -47,6 +47,18 @@ export function withCriticalStep(
   ].toSorted((a, b) => place(a) - place(b));
 }
 
+/** Who says that the critical step is one. */
+export function sourceOf(critical: CriticalStep | null, requestHash: string): Failure['source'][number] {
+  switch (critical?.judgedBy) {
+    case 'reference':
+      return { kind: 'user', ref: 'expected-actions' };
+    case 'checks':
+      return { kind: 'check', ref: 'judge-without-model' };
+    default:
+      return { kind: 'model', ref: requestHash };
+  }
+}
+
 /** The failure at the critical step set things going: its root cause is PRIMARY, whatever was said. */
 export function makePrimary(
   rootCauses: readonly RootCause[],

@@ -4,7 +4,7 @@ import { checklistText } from './checklist.ts';
 export const JUDGE_PROMPT_VERSION = 'judge-1';
 
 /** How to find the critical step; part of the combined prompt at standard depth, and of the judge's own protocols. */
-export const JUDGE_INSTRUCTIONS = `## The critical step
+const STEP_PART = `## The critical step
 The critical step is the first failure, by any agent, tool or platform, from which the run never recovers. There is
 at most one. Find it so:
 1. Go forward from the first span. Stop at the first one that is wrong.
@@ -23,17 +23,22 @@ Notes on this rule:
 - When the run just stops (blocked, filtered, cut off, out of turns), the critical step is where it stopped, unless
   an earlier unrecovered failure had already decided it.
 - When an error is outside the agent's power, ask whether a sensible agent could have got round it. If so and it did
-  not try, its reaction may be the critical step; if not, the error is.
+  not try, its reaction may be the critical step; if not, the error is.`;
 
-### Its category
+const CATEGORY_PART = `### Its category
 Exactly one. Check the criteria one by one and choose the category whose criteria all hold. If several do, take the
 one that explains why this step, and not another, decided the run.
-${checklistText()}
+${checklistText()}`;
 
-### Evidence handed to you
+const EVIDENCE_PART = `### Evidence handed to you
 You may be given findings of automatic checks and violations of constraints. They are pointers, not verdicts: some
 are false alarms, and the critical step is often one that none of them names. Overrule them whenever the run says
 otherwise.`;
+
+/** The whole, for judging in one answer; the parts, for the protocols that take two. */
+export const JUDGE_INSTRUCTIONS = [STEP_PART, CATEGORY_PART, EVIDENCE_PART].join('\n\n');
+export const STEP_INSTRUCTIONS = [STEP_PART, EVIDENCE_PART].join('\n\n');
+export const CATEGORY_INSTRUCTIONS = [CATEGORY_PART, EVIDENCE_PART].join('\n\n');
 
 /** Said when production sessions are judged: most are healthy. */
 export const HEALTHY_POSSIBLE = `If every failure was recovered, or the run is healthy, there is no critical step: give an empty list.`;

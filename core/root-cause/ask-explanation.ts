@@ -11,7 +11,7 @@ import { askForJson } from '../model/ask-for-json.ts';
 import type { PromptText } from '../model/port.ts';
 import { EXPLAIN_ANSWER } from './answer.ts';
 import type { ExplainInput } from './explain-failures.ts';
-import { writeEvidence, writeFailures } from './handed-evidence.ts';
+import { writeDecided, writeEvidence, writeFailures } from './handed-evidence.ts';
 import { explainPrompt, ROOT_CAUSE_PROMPT_VERSION } from './prompt-v1.ts';
 
 export type Asked =
@@ -96,6 +96,7 @@ export function promptOver(
       excerptNote,
       failures: writeFailures(failures, aliasOf),
       evidence: writeEvidence(input.failures, input.checks, input.validationLog, aliasOf),
+      decided: writeDecided(input.decided, aliasOf),
       assumeFailed: input.options.assumeFailed,
     }),
   };

@@ -5,7 +5,7 @@ import type { Coverage } from '../diagnosis/schema.ts';
 import { readCriticalSteps } from '../judge/read-critical-steps.ts';
 import { type Asked, askExplanation } from './ask-explanation.ts';
 import type { ExplainInput } from './explain-failures.ts';
-import { writeEvidence, writeFailures } from './handed-evidence.ts';
+import { writeDecided, writeEvidence, writeFailures } from './handed-evidence.ts';
 import { combinePrompt } from './prompt-v1.ts';
 
 type Answered = Extract<Asked, { ok: true }>;
@@ -34,6 +34,7 @@ export async function combineWindows(
     windows: windows.map(({ value }) => JSON.stringify(value)),
     failures: writeFailures(input.failures, aliasOf),
     evidence: writeEvidence(input.failures, input.checks, input.validationLog, aliasOf),
+    decided: writeDecided(input.decided, aliasOf),
     assumeFailed: input.options.assumeFailed,
   };
   for (const characters of EXCERPTS) {

@@ -1,6 +1,8 @@
 import type { CallRecord, Merged, Prepared } from '../contracts/stages.ts';
+import { CONFIDENCE } from '../diagnosis/options.ts';
 import type { CriticalStep } from '../diagnosis/schema.ts';
-import { makePrimary, withCriticalStep } from '../judge/align.ts';
+import { makePrimary, sourceOf, withCriticalStep } from '../judge/align.ts';
+import { CRITICAL_CATEGORIES } from '../judge/categories.ts';
 import { judgeWithoutModel } from '../judge/model-free.ts';
 import type { Trajectory } from '../session/trajectory.ts';
 import type { Explanation } from './explain-failures.ts';
@@ -21,12 +23,11 @@ export function explainByRule(
   merged: Merged,
   reason: string,
   calls: readonly CallRecord[] = [],
+  decided?: CriticalStep | null,
 ): Explanation {
-  const critical = criticalByRule(prepared, trajectory, merged);
-  const failures = withCriticalStep(trajectory, merged.failures, critical, prepared.options.taxonomy, {
-    kind: 'check',
-    ref: 'judge-without-model',
-  });
+  const critical = decided === undefined ? criticalByRule(prepared, trajectory, merged) : decided;
+  const source = sourceOf(critical, calls.at(-1)?.requestHash ?? '');
+  const failures = withCriticalStep(trajectory, merged.failures, critical, prepared.options.taxonomy, source);
   const rootCauses = failures.map((failure) => rootCauseByRule(failure, critical, NO_MODEL_LOOKED));
   const noModel = prepared.notAnalysed !== null;
   return {
@@ -42,9 +43,43 @@ export function explainByRule(
   };
 }
 
+/**
+ * After the checks in the fixed order: the first place where the run broke a rule that its team calls high. What the
+ * violation means is the constraint's own first target.
+ */
+function brokenConstraint(prepared: Prepared, trajectory: Trajectory, merged: Merged): CriticalStep | null {
+  for (const { span_id, source, confidence, evidence } of merged.failures) {
+    const at = source.findIndex(
+      ({ kind }, i) => kind === 'constraint' && (confidence[i] ?? 0) >= CONFIDENCE.high,
+    );
+    const step = at < 0 ? undefined : trajectory.stepBySpan.get(span_id);
+    if (step === undefined) continue;
+    const name = source[at]?.ref ?? '';
+    const constraint = prepared.options.constraints?.find((one) => one.name === name);
+    const category = CRITICAL_CATEGORIES.find((id) => constraint?.targets.some((target) => target === id));
+    return {
+      spanId: step.spanId,
+      position: step.position,
+      agent: step.agent,
+      category: category ?? 'inconclusive',
+      confidence: CONFIDENCE.medium,
+      reason: `The constraint ${name} was broken here. ${evidence[at] ?? ''}`.trim(),
+      evidence: [],
+      alternatives: [],
+      agreement: null,
+      judgedBy: 'checks',
+    };
+  }
+  return null;
+}
+
 /** Where nothing failed there is no step of no return, unless the session is known to have failed. */
 function criticalByRule(prepared: Prepared, trajectory: Trajectory, merged: Merged): CriticalStep | null {
   const { assumeFailed } = prepared.options;
   if (merged.failures.length === 0 && !assumeFailed) return null;
-  return judgeWithoutModel(trajectory, prepared.checks, { assumeFailed });
+  const broken = brokenConstraint(prepared, trajectory, merged);
+  const byChecks = judgeWithoutModel(trajectory, prepared.checks, {
+    assumeFailed: assumeFailed && broken === null,
+  });
+  return byChecks ?? broken;
 }

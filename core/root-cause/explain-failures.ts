@@ -1,10 +1,8 @@
-import type { CheckReport } from '../checks/check.ts';
-import type { Chunk, ChunkPlan } from '../chunking/plan.ts';
+import type { Chunk } from '../chunking/plan.ts';
 import { splitChunk } from '../chunking/split-chunk.ts';
 import type { CallRecord } from '../contracts/stages.ts';
 import { makeQuoteCheck } from '../detection/quote.ts';
 import { chunkOf } from '../detection/show.ts';
-import type { DiagnosisOptions } from '../diagnosis/options.ts';
 import type {
   Coverage,
   CriticalStep,
@@ -12,28 +10,20 @@ import type {
   Failure,
   Quarantined,
   RootCause,
-  ValidationEntry,
 } from '../diagnosis/schema.ts';
-import { makePrimary, withCriticalStep } from '../judge/align.ts';
+import { makePrimary, sourceOf, withCriticalStep } from '../judge/align.ts';
+import type { JudgeInput } from '../judge/judge-input.ts';
 import { readCriticalSteps } from '../judge/read-critical-steps.ts';
-import type { Model, PromptText } from '../model/port.ts';
+import type { PromptText } from '../model/port.ts';
 import { settleAll } from '../model/settle-all.ts';
-import type { Trajectory } from '../session/trajectory.ts';
-import type { TokenCounter } from '../tokens/counter.ts';
 import { type Asked, askExplanation, promptOver } from './ask-explanation.ts';
 import { combineWindows } from './combine-windows.ts';
 import { readCompletion, readRootCauses } from './read-root-causes.ts';
 import { pruneTo, windowsOf } from './tiers.ts';
 
-export interface ExplainInput {
-  readonly trajectory: Trajectory;
-  readonly plan: ChunkPlan;
-  readonly failures: readonly Failure[];
-  readonly checks: readonly CheckReport[];
-  readonly validationLog: readonly ValidationEntry[];
-  readonly options: DiagnosisOptions;
-  readonly model: Model;
-  readonly counter: TokenCounter;
+export interface ExplainInput extends JudgeInput {
+  /** A critical step decided apart from this call (votes, another protocol, a reference); `undefined`: judge here. */
+  readonly decided: CriticalStep | null | undefined;
 }
 
 export interface Explanation {
@@ -164,12 +154,19 @@ function conclude(
     aliases: shown.aliases,
     isQuoted: makeQuoteCheck(shown.text),
   };
-  const judged = readCriticalSteps(value.criticalSteps, context);
-  const critical = judged.critical;
-  const failures = withCriticalStep(input.trajectory, input.failures, critical, input.options.taxonomy, {
-    kind: 'model',
-    ref: requestHash,
-  });
+  const judged =
+    input.decided === undefined
+      ? readCriticalSteps(value.criticalSteps, context)
+      : { critical: input.decided, quarantined: [], lost: [] };
+  const { critical } = judged;
+  const source = sourceOf(critical, requestHash);
+  const failures = withCriticalStep(
+    input.trajectory,
+    input.failures,
+    critical,
+    input.options.taxonomy,
+    source,
+  );
   const completion = readCompletion(value.completion, critical);
   const causes = readRootCauses(value.rootCauses, failures, {
     ...context,

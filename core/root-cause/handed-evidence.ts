@@ -1,6 +1,7 @@
 import type { CheckFinding, CheckReport } from '../checks/check.ts';
 import { idsToAliases } from '../detection/quote.ts';
-import type { Failure, ValidationEntry } from '../diagnosis/schema.ts';
+import { cutText } from '../diagnosis/quarantine.ts';
+import type { CriticalStep, Failure, ValidationEntry } from '../diagnosis/schema.ts';
 
 /** More than these are named by number only: the judge needs the strongest pointers, not all of them. */
 const MOST_FINDINGS = 15;
@@ -28,6 +29,14 @@ const foundBy = (failure: Failure, i: number): string => {
   return source === undefined || source.kind === 'model' ? 'read' : `${source.kind} ${source.ref}`;
 };
 
+/** What was judged before, as the prompt says it; empty when nothing was. */
+export function writeDecided(decided: CriticalStep | null | undefined, aliasOf: AliasOf): string {
+  if (decided === undefined) return '';
+  if (decided === null) return 'There is no critical step.';
+  const { spanId, category, reason } = decided;
+  return `${name(spanId, aliasOf)} ${category}: ${idsToAliases(reason, aliasOf)}`;
+}
+
 /** Other check findings and constraint violations for the judge, strongest first; empty when there are none. */
 export function writeEvidence(
   failures: readonly Failure[],
@@ -39,12 +48,13 @@ export function writeEvidence(
     (finding.recovered === true ? 0 : 2) + (finding.weight === 'failure' ? 1 : 0) + finding.confidence;
   const findings = checks
     .flatMap((report) => report.findings)
-    .filter((finding) => !standsIn(failures, finding))
+    .filter(({ spanId, checkId }) => !standsIn(failures, 'check', spanId, checkId))
     .toSorted((a, b) => strength(b) - strength(a));
   const rank = { high: 0, medium: 1, low: 2 };
   const violations = log
     // Built-in entries are the check findings above.
     .filter(({ origin, verdict }) => verdict === 'violated' && origin !== 'built-in')
+    .filter(({ spanId, constraint }) => !standsIn(failures, 'constraint', spanId, constraint))
     .toSorted(
       (a, b) =>
         rank[a.severity] - rank[b.severity] || (a.healthyFiringRate ?? 0.5) - (b.healthyFiringRate ?? 0.5),
@@ -58,11 +68,14 @@ export function writeEvidence(
 }
 
 /** The list of failures shows it already. */
-const standsIn = (failures: readonly Failure[], finding: CheckFinding): boolean =>
+const standsIn = (
+  failures: readonly Failure[],
+  kind: 'check' | 'constraint',
+  spanId: string,
+  ref: string,
+): boolean =>
   failures.some(
-    ({ span_id, source }) =>
-      span_id === finding.spanId &&
-      source.some(({ kind, ref }) => kind === 'check' && ref === finding.checkId),
+    ({ span_id, source }) => span_id === spanId && source.some((one) => one.kind === kind && one.ref === ref),
   );
 
 const rest = (count: number, what: string): string[] => (count > 0 ? [`(and ${count} ${what})`] : []);
@@ -79,5 +92,7 @@ function violationLine(entry: ValidationEntry, aliasOf: AliasOf): string {
     entry.healthyFiringRate === null
       ? ''
       : `, also fires on ${percent(entry.healthyFiringRate)} of healthy runs`;
-  return `${name(entry.spanId, aliasOf)} constraint ${entry.constraint} violated (${entry.severity}${rate}): ${idsToAliases(entry.reason, aliasOf)}`;
+  const [first] = entry.evidence;
+  const proof = first === undefined ? '' : ` — "${cutText(first.quote, 160)}" ${cutText(first.note, 160)}`;
+  return `${name(entry.spanId, aliasOf)} constraint ${entry.constraint} violated (${entry.severity}${rate}): ${idsToAliases(entry.reason, aliasOf)}${proof}`;
 }

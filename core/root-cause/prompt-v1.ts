@@ -59,7 +59,20 @@ export interface ExplainPromptInput {
   readonly failures: string;
   /** Findings of checks and constraint violations; empty when there are none. */
   readonly evidence: string;
+  /** The critical step, where it was judged apart; empty when it is to be judged here. */
+  readonly decided: string;
   readonly assumeFailed: boolean;
+}
+
+/** A decided step is taken over: the root causes are to fit it, not to judge it again. */
+function closing({ decided, assumeFailed }: { decided: string; assumeFailed: boolean }): readonly string[] {
+  if (decided !== '') {
+    return [
+      fenceUntrusted('DECIDED CRITICAL STEP', decided),
+      'The critical step has been judged apart and stands above: take it over as it is.\nAnswer with the JSON object.',
+    ];
+  }
+  return [`${assumeFailed ? KNOWN_FAILED : HEALTHY_POSSIBLE}\nAnswer with the JSON object.`];
 }
 
 export function explainInstructions(): string {
@@ -75,7 +88,7 @@ export function explainPrompt(input: ExplainPromptInput): readonly PromptText[] 
         fenceUntrusted('RUN', input.trace),
         fenceUntrusted('FAILURES', input.failures),
         ...(input.evidence === '' ? [] : [fenceUntrusted('EVIDENCE', input.evidence)]),
-        `${input.assumeFailed ? KNOWN_FAILED : HEALTHY_POSSIBLE}\nAnswer with the JSON object.`,
+        ...closing(input),
       ].join('\n\n'),
     },
   ];
@@ -88,6 +101,8 @@ export interface CombinePromptInput {
   readonly windows: readonly string[];
   readonly failures: string;
   readonly evidence: string;
+  /** The critical step, where it was judged apart; empty when it is to be judged here. */
+  readonly decided: string;
   readonly assumeFailed: boolean;
 }
 
@@ -106,7 +121,7 @@ reader could not know.`,
         ...input.windows.map((text, i) => fenceUntrusted(`ANSWER-${i + 1}`, text)),
         fenceUntrusted('FAILURES', input.failures),
         ...(input.evidence === '' ? [] : [fenceUntrusted('EVIDENCE', input.evidence)]),
-        `${input.assumeFailed ? KNOWN_FAILED : HEALTHY_POSSIBLE}\nAnswer with the JSON object.`,
+        ...closing(input),
       ].join('\n\n'),
     },
   ];

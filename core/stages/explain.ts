@@ -1,6 +1,9 @@
 import type { Explain, Merged, Prepared } from '../contracts/stages.ts';
 import { buildDiagnosis } from '../diagnosis/build-diagnosis.ts';
-import type { Diagnosis, ValidationEntry } from '../diagnosis/schema.ts';
+import type { CriticalStep, Diagnosis, ValidationEntry } from '../diagnosis/schema.ts';
+import { decideCriticalStep } from '../judge/decide-critical-step.ts';
+import { judgeByReference } from '../judge/expected-actions.ts';
+import type { JudgeInput } from '../judge/judge-input.ts';
 import { explainByRule } from '../root-cause/explain-by-rule.ts';
 import { type Explanation, explainFailures } from '../root-cause/explain-failures.ts';
 import type { Trajectory } from '../session/trajectory.ts';
@@ -13,19 +16,21 @@ import { trajectoryOf } from './trajectory-of.ts';
  */
 export const explain: Explain = async (prepared, merged, validationLog, model, deps) => {
   const trajectory = trajectoryOf(prepared.session);
+  const reference = byReference(prepared, trajectory);
   if (prepared.notAnalysed !== null) {
-    const explanation = explainByRule(prepared, trajectory, merged, prepared.notAnalysed);
+    const explanation = explainByRule(prepared, trajectory, merged, prepared.notAnalysed, [], reference);
     return build(prepared, trajectory, merged, explanation, null, validationLog, deps.nowIso);
   }
   const toExplain =
     merged.failures.length > 0 ||
     prepared.options.assumeFailed ||
+    (reference ?? null) !== null ||
     // Built-in entries are the checks again, and what of them is a failure is among the failures already.
     validationLog.some(({ origin, verdict }) => verdict === 'violated' && origin !== 'built-in');
   if (!toExplain) {
     return build(prepared, trajectory, merged, NOTHING_TO_EXPLAIN, null, validationLog, deps.nowIso);
   }
-  const explained = await explainFailures({
+  const input: JudgeInput = {
     trajectory,
     plan: prepared.plan,
     failures: merged.failures,
@@ -34,13 +39,35 @@ export const explain: Explain = async (prepared, merged, validationLog, model, d
     options: prepared.options,
     model,
     counter: deps.counter,
-  });
+  };
+  const judged = reference === undefined && judgesApart(prepared) ? await decideCriticalStep(input) : null;
+  const decided = reference === undefined ? judged?.critical : reference;
+  const known: Merged = {
+    ...merged,
+    quarantined: [...merged.quarantined, ...(judged?.quarantined ?? [])],
+    coverage: { ...merged.coverage, gaps: [...merged.coverage.gaps, ...(judged?.gaps ?? [])] },
+    calls: [...merged.calls, ...(judged?.calls ?? [])],
+  };
+  const explained = await explainFailures({ ...input, decided });
   if ('reason' in explained) {
-    const explanation = explainByRule(prepared, trajectory, merged, explained.reason, explained.calls);
-    return build(prepared, trajectory, merged, explanation, explained.reason, validationLog, deps.nowIso);
+    const { reason, calls } = explained;
+    const explanation = explainByRule(prepared, trajectory, known, reason, calls, decided);
+    return build(prepared, trajectory, known, explanation, reason, validationLog, deps.nowIso);
   }
-  return build(prepared, trajectory, merged, explained, null, validationLog, deps.nowIso);
+  return build(prepared, trajectory, known, explained, null, validationLog, deps.nowIso);
 };
+
+/** One answer judges and explains, unless several votes or another protocol were asked for. */
+function judgesApart({ options }: Prepared): boolean {
+  return options.votes > 1 || (options.protocol ?? 'all-at-once') !== 'all-at-once';
+}
+
+/** `undefined` when the user gave no expected actions. */
+function byReference({ options }: Prepared, trajectory: Trajectory): CriticalStep | null | undefined {
+  return options.expectedActions === undefined
+    ? undefined
+    : judgeByReference(trajectory, options.expectedActions);
+}
 
 const NOTHING_TO_EXPLAIN: Explanation = {
   failures: [],
@@ -61,7 +88,8 @@ export function explainUnavailable(
   nowIso: string,
 ): Diagnosis {
   const trajectory = trajectoryOf(prepared.session);
-  const explanation = explainByRule(prepared, trajectory, merged, reason);
+  const reference = byReference(prepared, trajectory);
+  const explanation = explainByRule(prepared, trajectory, merged, reason, [], reference);
   return build(prepared, trajectory, merged, explanation, reason, validationLog, nowIso);
 }
 

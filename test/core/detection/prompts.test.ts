@@ -21,8 +21,14 @@ import { usualFix } from '../../../core/root-cause/fixes.ts';
 import { explainPrompt, ROOT_CAUSE_PROMPT_VERSION } from '../../../core/root-cause/prompt-v1.ts';
 
 const constantPart = (
-  explainPrompt({ trace: '', excerptNote: null, failures: '', evidence: '', assumeFailed: false })[0]?.text ??
-  ''
+  explainPrompt({
+    trace: '',
+    excerptNote: null,
+    failures: '',
+    evidence: '',
+    decided: '',
+    assumeFailed: false,
+  })[0]?.text ?? ''
 )
   // The judge's words have a version of their own.
   .replace(JUDGE_INSTRUCTIONS, '');
