@@ -17,6 +17,8 @@ const settingsSchema = z.strictObject({
   depth: z.enum(DEPTHS),
   confidence: z.enum(['low', 'medium', 'high']),
   votes: z.number().int().min(1).max(9),
+  /** Depth by rule: at depth `deep`, ask for constraints always or only where something was found. */
+  deepRule: z.enum(['always', 'on-findings']),
   /** Share of sessions diagnosed, 0–1; decided by the session id, so that all versions agree. */
   sampling: z.number().min(0).max(1),
 });
@@ -29,6 +31,7 @@ export const DEFAULT_SETTINGS: AgentSettings = {
   depth: 'standard',
   confidence: 'low',
   votes: 1,
+  deepRule: 'always',
   sampling: 1,
 };
 

@@ -27,6 +27,10 @@ export const chunkResultKey = (executionName: string, index: number): string =>
 export const mergedKey = (executionName: string): string =>
   `executions/${keyPart(executionName)}/merged.json.gz`;
 
+/** The validation log of an execution. */
+export const constrainedKey = (executionName: string): string =>
+  `executions/${keyPart(executionName)}/constrained.json.gz`;
+
 /** Body of a diagnosis too large for one DynamoDB item. */
 export const diagnosisObjectKey = (sessionId: string, diagnosisId: string, contentHash: string): string =>
   `diagnoses/${keyPart(sessionId)}/${keyPart(diagnosisId)}-${contentHash.slice(0, 16)}.json.gz`;

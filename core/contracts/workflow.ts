@@ -19,6 +19,8 @@ export const workflowOptionsSchema = z.strictObject({
   confidence: z.enum(['low', 'medium', 'high']).optional(),
   votes: z.number().int().min(1).max(9).optional(),
   assumeFailed: z.boolean().optional(),
+  deepRule: z.enum(['always', 'on-findings']).optional(),
+  synthesis: z.enum(['one-shot', 'step-by-step']).optional(),
   guidelines: z.string().max(20_000).optional(),
 });
 export type WorkflowOptions = z.infer<typeof workflowOptionsSchema>;
@@ -60,6 +62,10 @@ export interface MergeResult {
   readonly failures: number;
 }
 
+export interface ConstraintsResult {
+  readonly violated: number;
+}
+
 /** Output of a successful execution. */
 export const workflowResultSchema = z.object({
   sessionId: z.string(),
@@ -73,8 +79,8 @@ export type WorkflowResult = z.infer<typeof workflowResultSchema>;
 /** What a `Catch` hands on: `Cause` is JSON text for a Lambda's error, plain text for Step Functions' own. */
 export const caughtSchema = z.object({ Error: z.string(), Cause: z.string().optional() });
 
-/** With `error`: the model could not be asked to explain, so the diagnosis is made by rule and says why. */
-export const rootCauseEventSchema = z.object({ executionName, error: caughtSchema.optional() });
+/** Constraints and RootCause. With `error`: the model could not be asked, so the step does without it and says why. */
+export const modelStepEventSchema = z.object({ executionName, error: caughtSchema.optional() });
 
 const lambdaCauseSchema = z.object({ errorMessage: z.string() });
 

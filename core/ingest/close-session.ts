@@ -81,7 +81,12 @@ export async function closeSession(sessionId: string, deps: CloseDeps): Promise<
     sessionId,
     sessionKey: key,
     ...(settings.model === null ? {} : { model: settings.model }),
-    options: { depth: settings.depth, confidence: settings.confidence, votes: settings.votes },
+    options: {
+      depth: settings.depth,
+      confidence: settings.confidence,
+      votes: settings.votes,
+      deepRule: settings.deepRule,
+    },
   });
   return end(state, now, { closedHash: hash, closings, ownedBy: null, skipped: null }, deps, {
     result: 'started',

@@ -61,6 +61,8 @@ function withDefaults(given: WorkflowOptions): DiagnosisOptions {
     confidence: given.confidence ?? DEFAULT_OPTIONS.confidence,
     votes: given.votes ?? DEFAULT_OPTIONS.votes,
     assumeFailed: given.assumeFailed ?? DEFAULT_OPTIONS.assumeFailed,
+    ...(given.deepRule === undefined ? {} : { deepRule: given.deepRule }),
+    ...(given.synthesis === undefined ? {} : { synthesis: given.synthesis }),
     ...(given.guidelines === undefined ? {} : { guidelines: given.guidelines }),
   };
 }

@@ -1,13 +1,13 @@
 import { getCarried } from '../../core/contracts/carried.ts';
 import { SessionInvalidError } from '../../core/contracts/errors.ts';
-import { mergedKey, preparedKey } from '../../core/contracts/object-keys.ts';
+import { constrainedKey, mergedKey, preparedKey } from '../../core/contracts/object-keys.ts';
 import { parseAtDoor } from '../../core/contracts/parse.ts';
 import type { Clock, DiagnosisStore, ObjectStore } from '../../core/contracts/ports.ts';
-import type { Merged, Prepared } from '../../core/contracts/stages.ts';
-import { messageOfCaught, rootCauseEventSchema, type WorkflowResult } from '../../core/contracts/workflow.ts';
+import type { Constrained, Merged, Prepared } from '../../core/contracts/stages.ts';
+import { messageOfCaught, modelStepEventSchema, type WorkflowResult } from '../../core/contracts/workflow.ts';
 import { reasonForFault } from '../../core/detection/chunk-not-analysed.ts';
 import type { Model } from '../../core/model/port.ts';
-import { explain, explainUnavailable } from '../../core/pipeline.ts';
+import { explain, explainUnavailable, foldConstraints } from '../../core/pipeline.ts';
 import type { TokenCounter } from '../../core/tokens/counter.ts';
 
 export interface RootCauseDeps {
@@ -22,22 +22,25 @@ export interface RootCauseDeps {
 /** Explains what was found and stores the diagnosis, also when nothing was found or nothing could be analysed. */
 export function makeRootCauseHandler(deps: RootCauseDeps): (event: unknown) => Promise<WorkflowResult> {
   return async (event) => {
-    const { executionName, error } = parseAtDoor(rootCauseEventSchema, event, 'the event of this step');
+    const { executionName, error } = parseAtDoor(modelStepEventSchema, event, 'the event of this step');
     const prepared = await getCarried<Prepared>(deps.objects, preparedKey(executionName));
     const merged = await getCarried<Merged>(deps.objects, mergedKey(executionName));
-    if (prepared === null || merged === null)
+    const constrained = await getCarried<Constrained>(deps.objects, constrainedKey(executionName));
+    if (prepared === null || merged === null || constrained === null)
       throw new SessionInvalidError(`execution ${executionName} has no merged result: start it anew`);
+    const { validationLog } = constrained;
+    const folded = foldConstraints(prepared, merged, constrained);
     const nowIso = new Date(deps.clock.now()).toISOString();
     const diagnosis =
       error === undefined
-        ? await explain(prepared, merged, [], await deps.modelFor(prepared.modelSpec), {
+        ? await explain(prepared, folded, validationLog, await deps.modelFor(prepared.modelSpec), {
             counter: deps.counter,
             nowIso,
           })
         : explainUnavailable(
             prepared,
-            merged,
-            [],
+            folded,
+            validationLog,
             reasonForFault(error.Error, messageOfCaught(error)),
             nowIso,
           );

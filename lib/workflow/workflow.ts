@@ -4,25 +4,15 @@ import * as sqs from 'aws-cdk-lib/aws-sqs';
 import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import * as tasks from 'aws-cdk-lib/aws-stepfunctions-tasks';
 import { Construct } from 'constructs';
-import { analyzeChunkEnv } from '../../lambdas/analyze-chunk/env.ts';
-import { mergeEnv } from '../../lambdas/merge/env.ts';
-import { preflightEnv } from '../../lambdas/preflight/env.ts';
-import { recordFailureEnv } from '../../lambdas/record-failure/env.ts';
-import { rootCauseEnv } from '../../lambdas/root-cause/env.ts';
 import { acknowledge, arnFinding } from '../acknowledge.ts';
 import { STATE_MACHINE_LOGS } from '../own-log-groups.ts';
-import type { Results } from '../results/results.ts';
-import { StepLambda } from '../step-lambda.ts';
-import { giveModels } from './model-access.ts';
+import type { StepLambda } from '../step-lambda.ts';
 import { CONFIGURATION_FAULTS, MODEL_OUT_OF_REACH, MODEL_STEP_RETRIES, STEP_RETRIES } from './retries.ts';
+import { makeSteps, type StepsProps, type WorkflowSteps } from './steps.ts';
 
-export interface WorkflowProps {
-  readonly results: Results;
-  /** Model specs that sessions may use; the first is the default. */
-  readonly models: readonly [string, ...string[]];
+export interface WorkflowProps extends StepsProps {
   /** Chunks of one session analysed at once; an inline Map runs about 40. */
   readonly chunksAtOnce: number;
-  readonly bundles?: string;
 }
 
 const { stringAt, numberAt, objectAt } = sfn.JsonPath;
@@ -33,18 +23,16 @@ const CAUGHT = '$.error';
 const FAIL_AS_CAUGHT = { errorPath: `${CAUGHT}.Error`, causePath: `${CAUGHT}.Cause` };
 
 /**
- * The diagnosis as a state machine: Preflight, AnalyzeChunks (inline Map), Merge, RootCause, and one failure path.
+ * The diagnosis as a state machine: Preflight, AnalyzeChunks (inline Map), Merge, Constraints, RootCause, and one
+ * failure path.
  * The state holds references only; each step finds its values under `executions/<name>/`.
  */
 export class Workflow extends Construct {
   readonly stateMachine: sfn.StateMachine;
   readonly deadLetters: sqs.Queue;
-  readonly #props: WorkflowProps;
-  readonly #steps: StepLambda[] = [];
 
   constructor(scope: Construct, id: string, props: WorkflowProps) {
     super(scope, id);
-    this.#props = props;
     this.deadLetters = new sqs.Queue(this, 'DeadLetters', {
       encryption: sqs.QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
@@ -54,39 +42,39 @@ export class Workflow extends Construct {
 
     acknowledge(this.deadLetters, 'AwsSolutions-SQS3', 'It is the dead-letter queue itself.');
 
-    const recordFailure = this.#recordFailureStep();
-    const fail = this.#failurePath(recordFailure);
+    const steps = makeSteps(this, props);
+    const fail = this.#failurePath(steps.recordFailure);
     const guarded = <T extends tasks.LambdaInvoke | sfn.Map>(state: T): T => {
       state.addCatch(fail, { errors: [sfn.Errors.ALL], resultPath: CAUGHT });
       return state;
     };
 
     const preflight = guarded(
-      this.#task(this.#preflightStep(), 'Preflight', STEP_RETRIES, {
+      this.#task(steps.preflight, 'Preflight', STEP_RETRIES, {
         executionName: EXECUTION,
         input: objectAt('$$.Execution.Input'),
       }),
     );
-    const analyzeChunks = guarded(this.#analyzeChunks(recordFailure));
-    const merge = guarded(this.#task(this.#mergeStep(), 'Merge', STEP_RETRIES, { executionName: EXECUTION }));
-    const rootCauseStep = this.#rootCauseStep();
-    const rootCause = this.#task(rootCauseStep, 'RootCause', MODEL_STEP_RETRIES, {
-      executionName: EXECUTION,
-    });
-    const explainByRule = guarded(
-      this.#task(rootCauseStep, 'ExplainByRule', STEP_RETRIES, {
-        executionName: EXECUTION,
-        error: objectAt(CAUGHT),
-      }),
-    );
-    // Before the general catch: the first that matches is taken.
-    rootCause.addCatch(explainByRule, { errors: MODEL_OUT_OF_REACH, resultPath: CAUGHT });
-    guarded(rootCause);
+    const analyzeChunks = guarded(this.#analyzeChunks(steps, props.chunksAtOnce));
+    const merge = guarded(this.#task(steps.merge, 'Merge', STEP_RETRIES, { executionName: EXECUTION }));
+    /** A step that asks the model, and the same step doing without it when the model stays out of reach. */
+    const modelStep = (step: StepLambda, name: string, without: string, after?: sfn.IChainable) => {
+      const asking = this.#task(step, name, MODEL_STEP_RETRIES, { executionName: EXECUTION });
+      const doingWithout = guarded(
+        this.#task(step, without, STEP_RETRIES, { executionName: EXECUTION, error: objectAt(CAUGHT) }),
+      );
+      // Before the general catch: the first that matches is taken.
+      asking.addCatch(doingWithout, { errors: MODEL_OUT_OF_REACH, resultPath: CAUGHT });
+      if (after !== undefined) doingWithout.next(after);
+      return after === undefined ? guarded(asking) : guarded(asking).next(after);
+    };
+    const rootCause = modelStep(steps.rootCause, 'RootCause', 'ExplainByRule');
+    const constraints = modelStep(steps.constraints, 'Constraints', 'ConstraintsWithoutModel', rootCause);
 
     this.stateMachine = new sfn.StateMachine(this, 'StateMachine', {
       stateMachineType: sfn.StateMachineType.STANDARD,
       definitionBody: sfn.DefinitionBody.fromChainable(
-        preflight.next(analyzeChunks).next(merge).next(rootCause),
+        preflight.next(analyzeChunks).next(merge).next(constraints),
       ),
       comment: 'Diagnoses one session',
       // Far above the longest honest run (500 chunks, 10 at once, throttled): ends what hangs, and is alarmed on.
@@ -102,13 +90,13 @@ export class Workflow extends Construct {
         includeExecutionData: false,
       },
     });
-    this.#acknowledgeStateMachine();
+    this.#acknowledgeStateMachine(steps);
   }
 
   /** The policy that CDK writes for the state machine. */
-  #acknowledgeStateMachine(): void {
+  #acknowledgeStateMachine(steps: WorkflowSteps): void {
     const rule = 'AwsSolutions-IAM5';
-    for (const { function: fn } of this.#steps)
+    for (const { function: fn } of Object.values(steps))
       acknowledge(
         this.stateMachine,
         rule,
@@ -124,10 +112,10 @@ export class Workflow extends Construct {
   }
 
   /** One item a chunk. An item ends with a result whatever happens, unless the configuration is at fault. */
-  #analyzeChunks(recordFailure: StepLambda): sfn.Map {
+  #analyzeChunks(steps: WorkflowSteps, chunksAtOnce: number): sfn.Map {
     const item = { executionName: stringAt('$.executionName'), index: numberAt('$.index') };
-    const analyze = this.#task(this.#analyzeChunkStep(), 'AnalyzeChunk', MODEL_STEP_RETRIES, item);
-    const record = this.#task(recordFailure, 'RecordChunkNotAnalyzed', STEP_RETRIES, {
+    const analyze = this.#task(steps.analyzeChunk, 'AnalyzeChunk', MODEL_STEP_RETRIES, item);
+    const record = this.#task(steps.recordFailure, 'RecordChunkNotAnalyzed', STEP_RETRIES, {
       what: 'chunk',
       ...item,
       error: objectAt(CAUGHT),
@@ -141,7 +129,7 @@ export class Workflow extends Construct {
       stateName: 'AnalyzeChunks',
       itemsPath: '$.chunks',
       itemSelector: { executionName: EXECUTION, index: numberAt('$$.Map.Item.Value') },
-      maxConcurrency: this.#props.chunksAtOnce,
+      maxConcurrency: chunksAtOnce,
       // Results are found by their index; the state needs none of them.
       resultPath: sfn.JsonPath.DISCARD,
     }).itemProcessor(analyze);
@@ -200,105 +188,5 @@ export class Workflow extends Construct {
     });
     for (const retry of retries) task.addRetry(retry);
     return task;
-  }
-
-  #step(
-    id: string,
-    step: string,
-    env: typeof preflightEnv | typeof analyzeChunkEnv | typeof mergeEnv | typeof rootCauseEnv,
-    description: string,
-    memoryMb: number,
-    timeout: Duration,
-  ): StepLambda {
-    const { bundles } = this.#props;
-    const made = new StepLambda(this, id, {
-      step,
-      env,
-      description,
-      memoryMb,
-      timeout,
-      ...(bundles === undefined ? {} : { bundles }),
-    });
-    this.#steps.push(made);
-    return made;
-  }
-
-  #preflightStep(): StepLambda {
-    const { results, models } = this.#props;
-    const step = this.#step(
-      'PreflightStep',
-      'preflight',
-      preflightEnv,
-      'Loads a session, runs the checks, plans the chunks',
-      // A full vCPU for counting tokens, and room for a session of 10,000 spans.
-      2048,
-      Duration.minutes(5),
-    );
-    results.giveObjects(step, { read: ['sessions'], write: ['executions'] });
-    step.function.addEnvironment('MODEL_SPEC', models[0]);
-    return step;
-  }
-
-  #analyzeChunkStep(): StepLambda {
-    const { results, models } = this.#props;
-    const step = this.#step(
-      'AnalyzeChunkStep',
-      'analyze-chunk',
-      analyzeChunkEnv,
-      'Asks the model about one chunk',
-      1024,
-      // An answer may take 5 minutes; with its repair 10.
-      Duration.minutes(15),
-    );
-    results.giveObjects(step, { read: ['executions', 'cache'], write: ['executions', 'cache'] });
-    giveModels(step, models);
-    return step;
-  }
-
-  #mergeStep(): StepLambda {
-    const step = this.#step(
-      'MergeStep',
-      'merge',
-      mergeEnv,
-      'Joins the results of all chunks',
-      1024,
-      Duration.minutes(2),
-    );
-    this.#props.results.giveObjects(step, { read: ['executions'], write: ['executions'] });
-    return step;
-  }
-
-  #rootCauseStep(): StepLambda {
-    const { results, models } = this.#props;
-    const step = this.#step(
-      'RootCauseStep',
-      'root-cause',
-      rootCauseEnv,
-      'Judges the critical step, explains each failure, stores the diagnosis',
-      2048,
-      Duration.minutes(15),
-    );
-    results.giveObjects(step, {
-      read: ['executions', 'cache'],
-      write: ['cache', 'diagnoses'],
-    });
-    results.giveTable(step);
-    giveModels(step, models);
-    return step;
-  }
-
-  #recordFailureStep(): StepLambda {
-    const { results } = this.#props;
-    const step = this.#step(
-      'RecordFailureStep',
-      'record-failure',
-      recordFailureEnv,
-      'Writes down what could not be done',
-      1024,
-      Duration.minutes(1),
-    );
-    results.giveObjects(step, { read: ['executions'], write: ['executions'] });
-    results.giveTable(step);
-    return step;
   }
 }

@@ -9,14 +9,14 @@ import { FileObjectStore } from '../../adapters/local/file-object-store.ts';
 import { ErrorName } from '../../core/contracts/error-names.ts';
 import { ModelAccessError, ModelThrottledError, ModelUnavailableError } from '../../core/contracts/errors.ts';
 import { diagnosisContent } from '../../core/diagnosis/content.ts';
-import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
+import { DEFAULT_OPTIONS, type DiagnosisOptions } from '../../core/diagnosis/options.ts';
 import type { Diagnosis } from '../../core/diagnosis/schema.ts';
 import type { Model, ModelLimits, ModelRequest } from '../../core/model/port.ts';
 import { diagnose } from '../../core/pipeline.ts';
 import type { Session } from '../../core/session/model.ts';
 import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
 import { EXPLAINED, FOUND, NOTHING, refundSession } from '../core/pipeline/a-session.ts';
-import { inference, message, said, session, tool } from '../helpers/build-session.ts';
+import { inference, message, said, session, tool, use } from '../helpers/build-session.ts';
 import { freeze, type LocalWorkflow, runLocally } from '../helpers/local-workflow.ts';
 import { type ScriptedModel, scriptedModel } from '../helpers/scripted-model.ts';
 import { definitionOf, synthesise } from '../helpers/synthesised.ts';
@@ -57,14 +57,18 @@ function longSession(): Session {
   ]);
 }
 
-async function both(given: Session, makeModel: () => Model) {
+async function both(given: Session, makeModel: () => Model, options: Partial<DiagnosisOptions> = {}) {
   const one: Session = { ...given, sessionId: `${given.sessionId}-parity-${++count}` };
-  const inProcess = await diagnose(one, DEFAULT_OPTIONS, {
-    model: makeModel(),
-    counter: local.counter,
-    clock: local.clock,
-  });
-  const input = await freeze(local.objects, one);
+  const inProcess = await diagnose(
+    one,
+    { ...DEFAULT_OPTIONS, ...options },
+    {
+      model: makeModel(),
+      counter: local.counter,
+      clock: local.clock,
+    },
+  );
+  const input = { ...(await freeze(local.objects, one)), options };
   // A cache of its own for each run: parity must not come from remembered answers.
   const objects = new FileObjectStore(path.join(folder, String(count)));
   await freeze(objects, one);
@@ -212,6 +216,91 @@ describe('the state machine and the pipeline give the same diagnosis', () => {
     expect(run.entered).toContain('ExplainByRule');
     expect(run.failedWith).toBeNull();
     expect(stored?.failures).toHaveLength(1);
+    expectSame(stored, inProcess);
+  });
+});
+
+describe('at depth deep', () => {
+  const OPENING = {
+    systemPrompt: 'Look at an order before you refund it. Never refund more than its total.',
+    tools: [{ name: 'refund', parameters: { type: 'object', properties: { amount: { type: 'number' } } } }],
+  };
+  const refund = (): Session =>
+    session([
+      inference(
+        [message('user', 'Refund order W77, please.')],
+        [message('assistant', use('c1', 'refund', { amount: 50 }))],
+        OPENING,
+      ),
+      tool('c1', 'refund', { amount: 50 }, 'ok'),
+      said(message('assistant', 'I refunded 30 to your card.')),
+    ]);
+  const RUBRIC = {
+    name: 'answer-is-true',
+    hint: 'The last answer says what was done.',
+    kind: 'provenance',
+    targets: ['misinterpretation'],
+    severity: 'high',
+    each: 'step',
+    guard: 'step.last',
+    assertion: '',
+    rubric: ['Does the answer state the amount that was refunded?'],
+    spans: [],
+  };
+  const CALLS = {
+    'constraints-global': { constraints: [] },
+    'constraints-dynamic': { constraints: [RUBRIC] },
+    rubrics: {
+      rows: [
+        { item: 'i1', question: 0, verdict: 'no', span: 's2', quote: 'I refunded 30', note: 'it was 50' },
+      ],
+    },
+    detect: NOTHING,
+    'root-cause': { ...EXPLAINED, criticalSteps: [], rootCauses: [] },
+  };
+  /** Purposes asked, in order, are the test's proof that the path meant was taken. */
+  const asking = (purposes: string[]): Model =>
+    scriptedModel(
+      Object.entries(CALLS).map(([purpose, reply]) => ({
+        purpose,
+        times: 9,
+        reply: () => {
+          purposes.push(purpose);
+          return reply;
+        },
+      })),
+    );
+
+  it('constraints are written, rubrics judged, and the log is the same', async () => {
+    const purposes: string[] = [];
+    const { inProcess, run, stored } = await both(refund(), () => asking(purposes), { depth: 'deep' });
+    expect(run.failedWith).toBeNull();
+    expect(new Set(purposes)).toContain('rubrics');
+    expect(stored?.validationLog.map((entry) => entry.constraint)).toContain('answer-is-true');
+    expectSame(stored, inProcess);
+  });
+
+  it('by rule only when something was found', async () => {
+    const purposes: string[] = [];
+    const options = { depth: 'deep', deepRule: 'on-findings' } as const;
+    const { inProcess, stored } = await both(refund(), () => asking(purposes), options);
+    expect(purposes).not.toContain('constraints-dynamic');
+    expect(stored?.validationLog.map((entry) => entry.constraint)).toContain('written-constraints');
+    expectSame(stored, inProcess);
+  });
+
+  it('with a model out of reach for constraints, the rest is done and the gap is named', async () => {
+    const model = (): Model =>
+      failingFirst(
+        asking([]),
+        1000,
+        () => new ModelUnavailableError('connection reset'),
+        ({ purpose }) => purpose.startsWith('constraints'),
+      );
+    const { inProcess, run, stored } = await both(refund(), model, { depth: 'deep' });
+    expect(run.failedWith).toBeNull();
+    expect(run.entered).toContain('ConstraintsWithoutModel');
+    expect(stored?.coverage.gaps.map((gap) => gap.what)).toContain('constraints that a model writes');
     expectSame(stored, inProcess);
   });
 });

@@ -12,6 +12,7 @@ import type { Model } from '../../core/model/port.ts';
 import type { Session } from '../../core/session/model.ts';
 import type { TokenCounter } from '../../core/tokens/counter.ts';
 import { makeAnalyzeChunkHandler } from '../../lambdas/analyze-chunk/handler.ts';
+import { makeConstraintsHandler } from '../../lambdas/constraints/handler.ts';
 import { makeMergeHandler } from '../../lambdas/merge/handler.ts';
 import { makePreflightHandler } from '../../lambdas/preflight/handler.ts';
 import { makeRecordFailureHandler } from '../../lambdas/record-failure/handler.ts';
@@ -57,6 +58,7 @@ export async function runLocally(
   });
   const failures = new DynamoFailureLog(dynamo.client, dynamo.tableName, clock, 90);
   const rootCause = makeRootCauseHandler({ objects, diagnoses, counter, clock, modelFor });
+  const constraints = makeConstraintsHandler({ objects, counter, modelFor });
   const recordFailure = makeRecordFailureHandler({ objects, failures, clock });
   const deadLetters: unknown[] = [];
   const handlers: Record<string, Handler> = {
@@ -69,6 +71,8 @@ export async function runLocally(
     AnalyzeChunk: makeAnalyzeChunkHandler({ objects, counter, modelFor }),
     RecordChunkNotAnalyzed: recordFailure,
     Merge: makeMergeHandler({ objects }),
+    Constraints: constraints,
+    ConstraintsWithoutModel: constraints,
     RootCause: rootCause,
     ExplainByRule: rootCause,
     RecordFailure: recordFailure,

@@ -101,7 +101,7 @@ describe('permissions', () => {
 
   it('a global inference profile needs its own ARN and the model of every Region, nothing else is allowed', () => {
     const asked = statements.filter(({ Action }) => list(Action).includes('bedrock:InvokeModel'));
-    expect(asked).toHaveLength(2);
+    expect(asked).toHaveLength(3);
     for (const { Action, Resource } of asked) {
       expect(Action).toBe('bedrock:InvokeModel');
       const arns = list(Resource).map((arn) => JSON.stringify(arn));
@@ -139,13 +139,13 @@ describe('permissions', () => {
 describe('functions', () => {
   it('all run on ARM and the pinned Node, with a log group of their own that expires', () => {
     const functions = Object.values(template.findResources('AWS::Lambda::Function'));
-    expect(functions).toHaveLength(7);
+    expect(functions).toHaveLength(8);
     for (const { Properties } of functions) {
       expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] });
       expect(Properties.LoggingConfig.LogGroup).toBeDefined();
     }
     const groups = Object.values(template.findResources('AWS::Logs::LogGroup'));
-    expect(groups).toHaveLength(8);
+    expect(groups).toHaveLength(9);
     for (const { Properties } of groups) {
       expect(Properties.RetentionInDays).toBe(30);
       expect(Properties.LogGroupName).toMatch(

@@ -1,0 +1,19 @@
+import { S3Client } from '@aws-sdk/client-s3';
+import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
+import { keepModels } from '../../adapters/models/create-model.ts';
+import { parseEnvironment } from '../../core/contracts/parse.ts';
+import { startOnce } from '../../core/contracts/start-once.ts';
+import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { constraintsEnv } from './env.ts';
+import { makeConstraintsHandler } from './handler.ts';
+
+export const handler = startOnce(async () => {
+  const env = parseEnvironment(constraintsEnv, process.env);
+  const objects = new S3ObjectStore(new S3Client({}), env.BUCKET_NAME);
+  return makeConstraintsHandler({
+    objects,
+    counter: makeTokenCounter(),
+    // No retries in here: the state machine waits, and nobody pays for a Lambda that sleeps.
+    modelFor: keepModels({ cache: objects }),
+  });
+});
