@@ -2,6 +2,7 @@ import { ModelPendingError } from '../../core/contracts/errors.ts';
 import { addUsage, NO_USAGE, type Usage } from '../../core/model/port.ts';
 import { toTrajectory } from '../../core/session/to-trajectory.ts';
 import { GROUPS, type Group, type LabelledRun } from '../datasets/labelled-run.ts';
+import { actingAgent } from './acting-agent.ts';
 import { type Baseline, type BaselineRun, baselines, lastPosition } from './baselines.ts';
 import { type Agreement, agreement, type Case, evaluate, falseAlarms, type Metrics } from './metrics.ts';
 import type { PredictedStep, Prediction, Predictor } from './predictor.ts';
@@ -109,11 +110,13 @@ function scoreGroup(
   const baselineRuns: BaselineRun[] = [];
   for (const run of runs) {
     if (run.gold === null) continue;
-    const baselineRun = { gold: run.gold, steps: toTrajectory(run.session).steps };
+    const steps = toTrajectory(run.session).steps.map((step) => ({ ...step, agent: actingAgent(step) }));
+    const agents = new Map(steps.map((step) => [step.position, step.agent]));
+    const baselineRun = { gold: run.gold, steps };
     baselineRuns.push(baselineRun);
     cases.push({
       gold: run.gold,
-      prediction: predictionsOf(run)[0] ?? null,
+      prediction: withAgents(predictionsOf(run)[0] ?? null, agents),
       lastPosition: lastPosition(baselineRun),
     });
   }
@@ -143,6 +146,20 @@ function scoreGroup(
       })),
     })),
   };
+}
+
+/** A predictor that knows no agent at a step names the one who acts there. */
+function withAgents(
+  prediction: Prediction | null,
+  agents: ReadonlyMap<number, string>,
+): Pick<Prediction, 'critical' | 'alternatives'> | null {
+  if (prediction === null) return null;
+  const named = (step: PredictedStep): PredictedStep => ({
+    ...step,
+    agent: step.agent ?? agents.get(step.position) ?? null,
+  });
+  const { critical, alternatives } = prediction;
+  return { critical: critical === null ? null : named(critical), alternatives: alternatives.map(named) };
 }
 
 function addStages(stages: readonly Readonly<Record<string, Usage>>[]): Record<string, Usage> {

@@ -26,6 +26,9 @@ const labelSchema = z.object({
   root_cause: z.object({ failure_id: id }),
 });
 
+/** Names of categories and agents stand in honest prompts (the judge is given the ten categories). */
+const NAMES: ReadonlySet<string> = new Set(['failure_category', 'failed_agent', 'trajectory_id']);
+
 export interface LoadSettings {
   /** Replaced in the leak test only. */
   readonly answerPaths?: AnswerPaths;
@@ -102,7 +105,7 @@ function run(
   const [session] = (settings.read ?? readSessions)({ document, source }).sessions;
   if (session === undefined) throw new ConfigurationInvalidError(`${source}: a run without a session`);
   const texts = [...answers];
-  if (label !== null) collectTexts(label, texts);
+  if (label !== null) collectTexts(label, texts, NAMES);
   return {
     id: `${group}/${session.sessionId}`,
     group,

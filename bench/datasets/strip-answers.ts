@@ -56,9 +56,12 @@ function without(value: JsonValue, path: readonly string[], answers: string[]): 
   return copy;
 }
 
-export function collectTexts(value: JsonValue, into: string[]): void {
+/** Every text and number in the value, but for those under the keys to skip. */
+export function collectTexts(value: JsonValue, into: string[], skip: ReadonlySet<string> = new Set()): void {
   if (typeof value === 'string') into.push(value);
   else if (typeof value === 'number') into.push(String(value));
-  else if (Array.isArray(value)) for (const item of value) collectTexts(item, into);
-  else if (isJsonObject(value)) for (const item of Object.values(value)) collectTexts(item, into);
+  else if (Array.isArray(value)) for (const item of value) collectTexts(item, into, skip);
+  else if (isJsonObject(value)) {
+    for (const [key, item] of Object.entries(value)) if (!skip.has(key)) collectTexts(item, into, skip);
+  }
 }

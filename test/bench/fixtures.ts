@@ -44,7 +44,7 @@ export function tauRun(taskId: number): Record<string, unknown> {
       { role: 'system', content: 'You are a shop assistant.' },
       { role: 'user', content: 'I want to return the lamp.' },
       { role: 'assistant', content: null, tool_calls: [call('c1', 'find_order', { item: 'lamp' })] },
-      { role: 'tool', tool_call_id: 'c1', name: 'find_order', content: '{"order": "W1"}' },
+      { role: 'tool', tool_call_id: 'c1', name: 'find_order', content: `{"order": "W${taskId}"}` },
       { role: 'assistant', content: 'Done, it is returned.' },
     ],
   };
