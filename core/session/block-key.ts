@@ -10,21 +10,27 @@ export function plainResult(content: string): string {
   let text = content.trim();
   // Three levels: the deepest nesting of JSON text in JSON text seen in real telemetry.
   for (let level = 0; level < 3 && /^["[{]/.test(text); level++) {
-    const inner = unwrap(text);
-    if (inner === null) return text;
+    const value = parse(text);
+    if (value === undefined) return text;
+    const inner = typeof value === 'string' ? value : joinedText(value);
+    if (inner === null) return canonicalJson(value);
     text = inner.trim();
   }
   return text;
 }
 
-function unwrap(text: string): string | null {
-  let value: JsonValue;
+/** `undefined` for what is no JSON, or too deep to be compared. */
+function parse(text: string): JsonValue | undefined {
   try {
-    value = JSON.parse(text);
+    const value: JsonValue = JSON.parse(text);
+    canonicalJson(value);
+    return value;
   } catch {
-    return null;
+    return undefined;
   }
-  if (typeof value === 'string') return value;
+}
+
+function joinedText(value: JsonValue): string | null {
   const items = Array.isArray(value) ? value : [value];
   const texts = items.map(onlyText);
   return texts.length > 0 && texts.every((item) => item !== null) ? texts.join('\n') : null;

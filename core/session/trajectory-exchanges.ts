@@ -40,6 +40,7 @@ const REUSES_COMPARED = 50;
 export function makeExchangeLedger(): ExchangeLedger {
   const drafts: Draft[] = [];
   const unclaimedById = new Map<string, Draft[]>();
+  const unclaimedByIdAndName = new Map<string, Draft[]>();
   const unclaimedByCall = new Map<string, Draft[]>();
   const unclaimedByName = new Map<string, Draft[]>();
   const callsById = new Map<string, string[]>();
@@ -76,18 +77,28 @@ export function makeExchangeLedger(): ExchangeLedger {
   return {
     addCall(step, block) {
       const draft = add(step, block, false);
-      if (block.toolCallId !== null) append(unclaimedById, block.toolCallId, draft);
+      if (block.toolCallId !== null) {
+        append(unclaimedById, block.toolCallId, draft);
+        append(unclaimedByIdAndName, `${block.toolCallId}\0${block.name}`, draft);
+      }
       append(unclaimedByCall, callKey(block.name, block.arguments), draft);
       append(unclaimedByName, block.name, draft);
     },
     addToolSpan(step, span) {
       const call = span.toolCall;
       const key = callKey(call.name, call.arguments);
-      let draft = call.toolCallId === null ? null : take(unclaimedById, call.toolCallId, step);
+      let draft: Draft | null = null;
+      if (call.toolCallId !== null) {
+        // A unique id is enough (frameworks prefix names); of a reused one the name must fit as well.
+        draft = take(unclaimedByIdAndName, `${call.toolCallId}\0${call.name}`, step);
+        if (draft === null && callsById.get(call.toolCallId)?.length === 1)
+          draft = take(unclaimedById, call.toolCallId, step);
+      }
       if (draft === null) {
         // Provider and framework may number a call differently: equal name and arguments still say it is one.
-        draft = take(unclaimedByCall, key, step);
-        if (draft === null && call.toolCallId === null) draft = take(unclaimedByName, call.name, step);
+        draft = take(unclaimedByCall, key, step, 'only before');
+        if (draft === null && call.toolCallId === null)
+          draft = take(unclaimedByName, call.name, step, 'only before');
         if (draft !== null) flag(step, 'paired-by-position');
       }
       const known = draft !== null;
@@ -143,7 +154,7 @@ export function makeExchangeLedger(): ExchangeLedger {
   }
 }
 
-function append<T>(map: Map<string, T[]>, key: string, value: T): void {
+function append<K, T>(map: Map<K, T[]>, key: K, value: T): void {
   const list = map.get(key);
   if (list === undefined) map.set(key, [value]);
   else list.push(value);
@@ -153,12 +164,18 @@ function append<T>(map: Map<string, T[]>, key: string, value: T): void {
  * The open call nearest before the step: the latest step that asked, and there the first in order. When a result
  * is lost, an id that is used again in each turn must not shift all later pairs by one.
  */
-function take(map: Map<string, Draft[]>, key: string, step: number): Draft | null {
+function take<K>(
+  map: Map<K, Draft[]>,
+  key: K,
+  step: number,
+  where: 'only before' | 'before, else after' = 'before, else after',
+): Draft | null {
   const list = map.get(key);
   if (list === undefined) return null;
   let end = countUpTo(list, step);
   // A clock that runs ahead can put the tool before the call: then the first call after it.
-  if (end === 0) end = list.length > 0 ? 1 : 0;
+  if (end === 0 && where !== 'only before') end = list.length > 0 ? 1 : 0;
+  if (end === 0) return null;
   let at = end - 1;
   while (at > 0 && list[at - 1]?.callStep === list[at]?.callStep) at--;
   while (at < end && list[at]?.claimed === true) at++;
@@ -167,7 +184,7 @@ function take(map: Map<string, Draft[]>, key: string, step: number): Draft | nul
     const rest = list.filter((draft) => !draft.claimed);
     if (rest.length === list.length) return null;
     map.set(key, rest);
-    return take(map, key, step);
+    return take(map, key, step, where);
   }
   return list.splice(at, 1)[0] ?? null;
 }
@@ -190,8 +207,7 @@ function pairLoose(
 ): { step: number; how: 'id' | 'position' }[] {
   const paired: { step: number; how: 'id' | 'position' }[] = [];
   const byId = new Map<string, Draft[]>();
-  const withoutId = new Map<string, Draft[]>();
-  const ANY = '';
+  const byGuess = new Map<'any' | 'without id', Draft[]>();
   const open = drafts.filter((draft) => draft.result === null).toSorted((a, b) => a.callStep - b.callStep);
   for (const draft of open) {
     draft.claimed = false;
@@ -210,12 +226,14 @@ function pairLoose(
     paired.push({ step, how: 'id' });
     return false;
   });
-  for (const draft of open) if (!draft.claimed) append(withoutId, ANY, draft);
+  // Two ids that differ are no pair; one that is missing may be.
+  for (const draft of open) {
+    if (draft.claimed) continue;
+    append(byGuess, 'any', draft);
+    if (draft.toolCallId === null) append(byGuess, 'without id', draft);
+  }
   for (const { step, block } of rest) {
-    // Two ids that differ are no pair; one that is missing may be.
-    const list = withoutId.get(ANY)?.filter((draft) => !draft.claimed && draft.callStep <= step) ?? [];
-    const fitting = block.toolCallId === null ? list : list.filter((draft) => draft.toolCallId === null);
-    const draft = take(new Map([[ANY, fitting]]), ANY, step);
+    const draft = take(byGuess, block.toolCallId === null ? 'any' : 'without id', step, 'only before');
     if (draft === null) continue;
     settle(draft, step, block);
     paired.push({ step, how: 'position' });

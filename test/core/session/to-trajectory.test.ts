@@ -1,7 +1,10 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { plainResult } from '../../../core/session/block-key.ts';
 import type { Block } from '../../../core/session/model.ts';
 import { toTrajectory } from '../../../core/session/to-trajectory.ts';
 import type { Trajectory } from '../../../core/session/trajectory.ts';
+import { anySession } from '../../helpers/arbitrary-session.ts';
 import {
   agent,
   inference,
@@ -275,5 +278,114 @@ describe('pairing calls with results', () => {
     );
     expect(pairs(t)).toEqual([['f', 0, 0, 'r']]);
     expect(shown(t)).toEqual([['call c f', 'result c r'], ['q']]);
+  });
+
+  test("a result without id that comes before any open call is nobody's", () => {
+    const t = toTrajectory(
+      session([
+        inference([message('tool', result(null, 'early'))], []),
+        inference([], [message('assistant', use('c', 'f'), use('d', 'g'))]),
+        inference([message('tool', result(null, 'first'), result(null, 'second'))], []),
+      ]),
+    );
+    expect(pairs(t)).toEqual([
+      ['f', 1, 2, 'first'],
+      ['g', 1, 2, 'second'],
+    ]);
+    expect(t.steps[2]?.span.flags).toEqual(['paired-by-position']);
+  });
+
+  test('a stray tool span does not take a call that comes later', () => {
+    const t = toTrajectory(
+      session([
+        tool('x', 'f', {}, 'stray'),
+        inference([], [message('assistant', use('y', 'f'))]),
+        tool('y', 'f', {}, 'own'),
+      ]),
+    );
+    expect(pairs(t)).toEqual([
+      ['f', 0, 0, 'stray'],
+      ['f', 1, 2, 'own'],
+    ]);
+  });
+
+  test('a JSON result in another spelling is the same result', () => {
+    const t = toTrajectory(
+      session([
+        inference([message('user', 'q')], [message('assistant', use('c', 'f'))]),
+        tool('c', 'f', {}, '{"b": 1, "a": [2]}'),
+        inference(
+          [
+            message('user', 'q'),
+            message('assistant', use('c', 'f')),
+            message('tool', result('c', '{"a":[2],"b":1}')),
+          ],
+          [message('assistant', 'ok')],
+        ),
+      ]),
+    );
+    expect(shown(t)[2]).toEqual(['ok']);
+  });
+});
+
+describe('nothing is lost', () => {
+  /** Everything any span says, whether its own or given to it. Calls with one id are one call, however named. */
+  const everythingSaid = (t: Trajectory): Block[] =>
+    t.steps.flatMap(({ span }) => {
+      switch (span.kind) {
+        case 'inference':
+          return [...span.input, ...span.output].flatMap((m) => m.content);
+        case 'message':
+          return span.message.content;
+        case 'execute_tool':
+          return [
+            { type: 'tool_use' as const, ...span.toolCall },
+            ...(span.toolResult === null ? [] : [{ type: 'tool_result' as const, ...span.toolResult }]),
+          ];
+        default:
+          return [];
+      }
+    });
+  const norm = (text: string): string => plainResult(text);
+
+  test('each text, call and result of a session stands somewhere in its trajectory', () => {
+    fc.assert(
+      fc.property(anySession(10), (s) => {
+        const t = toTrajectory(s);
+        const blocks = t.steps.flatMap((step) => step.parts.map((part) => part.block));
+        const texts = new Set(
+          [t.systemPrompt ?? '', ...blocks.flatMap((b) => ('text' in b ? [b.text] : []))].map((x) =>
+            x.trim(),
+          ),
+        );
+        const results = blocks.flatMap((b) => (b.type === 'tool_result' ? [norm(b.content)] : []));
+        const calls = new Set(blocks.flatMap((b) => (b.type === 'tool_use' ? [b.name] : [])));
+        for (const block of everythingSaid(t)) {
+          if ('text' in block && block.text.trim() !== '') expect(texts).toContain(block.text.trim());
+          if (block.type === 'tool_use' && block.toolCallId === null) expect(calls).toContain(block.name);
+          if (block.type === 'tool_result')
+            expect(results.some((shown) => shown.includes(norm(block.content)))).toBe(true);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('of a conversation whose every call repeats it, each turn is shown once', () => {
+    fc.assert(
+      fc.property(fc.array(fc.lorem({ maxCount: 3 }), { minLength: 1, maxLength: 12 }), (words) => {
+        const turns = words.map((_, i) =>
+          inference(
+            words
+              .slice(0, i)
+              .flatMap((w, k) => [message('user', `${k} ${w}`), message('assistant', `re ${k} ${w}`)])
+              .concat(message('user', `${i} ${words[i]}`)),
+            [message('assistant', `re ${i} ${words[i]}`)],
+          ),
+        );
+        const t = toTrajectory(session(turns));
+        expect(shown(t)).toEqual(words.map((w, i) => [`${i} ${w}`, `re ${i} ${w}`]));
+      }),
+    );
   });
 });
