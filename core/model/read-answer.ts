@@ -1,5 +1,5 @@
 import { jsonrepair } from 'jsonrepair';
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { JsonValue } from '../contracts/json.ts';
 import type { AnswerDefect } from './answer-defect.ts';
 import { findJsonSpans } from './find-json.ts';
@@ -127,12 +127,19 @@ function check<T>(value: JsonValue, schema: z.ZodType<T>): ReadResult<T> {
 }
 
 /** The first few issues with their paths; long unions would drown the rest. */
+/** `failures[0].span`. Zod's own `z.core.toDotPath` would bring all of zod, locales included, into each bundle. */
+function dotPath(path: readonly PropertyKey[]): string {
+  return path
+    .map((part, index) =>
+      typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`,
+    )
+    .join('');
+}
+
 function describeIssues(error: z.ZodError): string {
   const lines = error.issues
     .slice(0, 8)
-    .map(
-      (issue) => `at ${issue.path.length === 0 ? 'the top' : z.core.toDotPath(issue.path)}: ${issue.message}`,
-    );
+    .map((issue) => `at ${issue.path.length === 0 ? 'the top' : dotPath(issue.path)}: ${issue.message}`);
   if (error.issues.length > 8) lines.push(`and ${error.issues.length - 8} more`);
   return lines.join('; ').slice(0, 2000);
 }

@@ -166,7 +166,11 @@ describe('the import law', () => {
   });
 
   it('zod is imported whole, because the named import is five times as large in a bundle', () => {
-    const offences = sources.filter((file) => /^import \{[^}]*\} from 'zod'/m.test(read(file)));
+    const offences = sources.filter(
+      // A value below `z.core` brings all of it too; its types cost nothing.
+      (file) =>
+        /^import \{[^}]*\} from 'zod'/m.test(read(file)) || /\bz\.core\.[a-z]/.test(globalsUsed(file)),
+    );
     expect(offences).toEqual([]);
   });
 });
