@@ -1,5 +1,6 @@
 import { benchAccuracy } from './accuracy.ts';
 import { benchChecks } from './checks.ts';
+import { benchDeepTokens } from './deep-tokens.ts';
 import { benchSpeed } from './speed.ts';
 import { benchTokens } from './tokens.ts';
 
@@ -8,6 +9,7 @@ type Bench = (args: readonly string[]) => number | Promise<number>;
 const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['accuracy', benchAccuracy],
   ['checks', benchChecks],
+  ['deep-tokens', benchDeepTokens],
   ['speed', benchSpeed],
   ['tokens', benchTokens],
 ]);

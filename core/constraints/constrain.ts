@@ -2,7 +2,7 @@ import type { Constrain, ConstrainDeps, Constrained, Merged, Prepared } from '..
 import { quarantine } from '../diagnosis/quarantine.ts';
 import type { Quarantined, ValidationEntry } from '../diagnosis/schema.ts';
 import type { Model } from '../model/port.ts';
-import { settleAll } from '../model/settle-all.ts';
+import { settleInTurn } from '../model/settle-all.ts';
 import { toTrajectory } from '../session/to-trajectory.ts';
 import type { Trajectory } from '../session/trajectory.ts';
 import { agentText } from './agent-text.ts';
@@ -100,8 +100,13 @@ async function synthesiseAll(
     prepared.options.synthesis === 'step-by-step'
       ? planWindows(trajectory, existing)
       : [planOneShot(trajectory, existing, prepared.plan.totalTokens, counter)];
-  const dynamic = await settleAll(
-    requests.map(({ user: prompt, aliases }) => synthesiseDynamic(prompt, aliases, model)),
+  // One after the other, so that each finds the prefix of the one before in the cache; a batch model still gets all.
+  const dynamic = await settleInTurn(
+    requests.map(
+      ({ user: prompt, aliases }) =>
+        () =>
+          synthesiseDynamic(prompt, aliases, model),
+    ),
   );
   const all = [global, ...dynamic];
   return {

@@ -39,8 +39,7 @@ export function planOneShot(
     agent: agentText(trajectory),
     goal: trajectory.goal ?? '',
     existing: namesAndHints(existing),
-    before: '',
-    part: shown.text,
+    parts: [`${shown.text}\n`],
     mark: markOf(trajectory),
     about: 'You see the whole run, its longer spans shortened.',
   });
@@ -58,8 +57,7 @@ function userSteps(trajectory: Trajectory): ReadonlySet<number> {
 
 /**
  * One call a window of steps. Each sees the run up to its own end; the run before it is byte for byte what the
- * windows before it saw, so that a prefix cache pays for it. The windows do not know each other's answers and can be
- * asked at once.
+ * windows before it saw, so that a prefix cache pays for it. The windows do not know each other's answers.
  */
 export function planWindows(
   trajectory: Trajectory,
@@ -75,19 +73,20 @@ export function planWindows(
     mark: markOf(trajectory),
   };
   let from = 0;
+  const parts: string[] = [];
   return windowsOf(trajectory).map((window) => {
     const last = window.at(-1)?.index ?? 0;
-    const before = lines
-      .slice(0, from)
-      .map((line) => `${line}\n`)
-      .join('');
-    const part = lines.slice(from, last + 1).join('\n');
+    parts.push(
+      lines
+        .slice(from, last + 1)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
     from = last + 1;
     const names = window.map(({ index }) => renderer.aliases.of(index)).join(', ');
     const user = dynamicPrompt({
       ...shared,
-      before,
-      part,
+      parts: [...parts],
       about: `You see the run so far. Write checks for these spans only: ${names}.`,
     });
     return { user, aliases };

@@ -1,3 +1,4 @@
+import { RUN_NOTATION } from '../detection/notation.ts';
 import { fenceUntrusted, UNTRUSTED_NOTICE } from '../detection/untrusted.ts';
 import { CHECKLIST } from '../judge/checklist.ts';
 import type { PromptText } from '../model/port.ts';
@@ -82,16 +83,19 @@ export interface DynamicPromptInput {
   readonly goal: string;
   /** Name and hint of checks that exist. */
   readonly existing: readonly string[];
-  /** The run up to the part in question; empty in a one-shot prompt. Grows from window to window by appending. */
-  readonly before: string;
-  readonly part: string;
+  /** The run as far as it is shown, in the parts it grew by from prompt to prompt; the last is asked about. */
+  readonly parts: readonly string[];
   /** Same for all windows of a run: closing mark of the run's fence. */
   readonly mark: string;
   /** Which spans are asked about. */
   readonly about: string;
 }
 
-/** Constant, agent, run so far, new part, question: each prompt of a run begins as the one before it. */
+/**
+ * Constant, agent, the run part by part, question: each prompt of a run begins as the one before it, at the same
+ * boundaries. Marked are the constant, the agent and the last two parts: what was new in one prompt is written to
+ * the cache there, and read from it in the next. Bedrock takes four marks.
+ */
 export function dynamicPrompt(input: DynamicPromptInput): readonly PromptText[] {
   const existing = input.existing.length === 0 ? '(none)' : input.existing.join('\n');
   const head = [
@@ -101,10 +105,10 @@ export function dynamicPrompt(input: DynamicPromptInput): readonly PromptText[] 
     `<<<BEGIN RUN ${input.mark}>>>\n`,
   ].join('\n\n');
   return [
-    { text: `${CONSTANT}\n\n${DYNAMIC_TASK}\n\n`, cache: true },
+    { text: `${CONSTANT}\n\n${RUN_NOTATION}\n\n${DYNAMIC_TASK}\n\n`, cache: true },
     { text: head, cache: true },
-    ...(input.before === '' ? [] : [{ text: input.before, cache: true }]),
-    { text: `${input.part}\n<<<END RUN ${input.mark}>>>\n\n${input.about}\nWrite the checks as JSON.` },
+    ...input.parts.map((text, at) => ({ text, cache: at >= input.parts.length - 2 })),
+    { text: `<<<END RUN ${input.mark}>>>\n\n${input.about}\nWrite the checks as JSON.` },
   ];
 }
 
@@ -125,8 +129,10 @@ const RUBRIC_TASK = `You check places in the recorded run of an AI agent against
 
 ${UNTRUSTED_NOTICE}
 
-The run is a sequence of spans, each beginning with a line such as "@s12 …": s12 is its id. Text left out is marked. Each
-item below the run has an id, the span it is about, and numbered questions. A question is answered for that span as
+${RUN_NOTATION}
+Text left out is marked.
+
+Each item below the run has an id, the span it is about, and numbered questions. A question is answered for that span as
 things stood at that moment, from what the run shows.
 - CLEAR_PASS: the run shows that the answer is yes.
 - CLEAR_FAIL: the run shows that the answer is no, and you can quote the words that show it.

@@ -19,3 +19,21 @@ export async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]
   }
   return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 }
+
+/**
+ * The same, one after the other: for requests that share a prefix, which the first writes to a cache and the next
+ * reads from it. An open batch request does not keep the next from being written down; any other error ends it.
+ */
+export async function settleInTurn<T>(tasks: readonly (() => Promise<T>)[]): Promise<T[]> {
+  const settled: Promise<T>[] = [];
+  for (const task of tasks) {
+    const started = task();
+    settled.push(started);
+    try {
+      await started;
+    } catch (error) {
+      if (!(error instanceof ModelPendingError)) throw error;
+    }
+  }
+  return settleAll(settled);
+}

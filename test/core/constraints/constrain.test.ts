@@ -3,6 +3,7 @@ import { constrain, constrainWithoutModel } from '../../../core/constraints/cons
 import { constraintSchema } from '../../../core/constraints/constraint.ts';
 import { canYieldChecks, planWindows, windowsOf } from '../../../core/constraints/plan-synthesis.ts';
 import { ModelPendingError, ModelThrottledError } from '../../../core/contracts/errors.ts';
+import type { PromptText } from '../../../core/model/port.ts';
 import { toTrajectory } from '../../../core/session/to-trajectory.ts';
 import { message, said, session, tool } from '../../helpers/build-session.ts';
 import { type ScriptedReply, scriptedModel } from '../../helpers/scripted-model.ts';
@@ -222,32 +223,36 @@ describe('step by step', () => {
   ]);
   const trajectory = toTrajectory(long);
 
-  it('asks one call a window, all at once, each beginning as the one before it', () => {
+  it('asks one call a window, each beginning as the one before it, at boundaries that are cached', () => {
     const prompts = planWindows(trajectory, []).map(({ user }) => user);
     expect(prompts.length).toBe(4);
+    const textOf = (prompt: readonly PromptText[]) => prompt.map((part) => part.text).join('');
     for (const [index, prompt] of prompts.entries()) {
+      expect(prompt.filter((part) => part.cache).length).toBeLessThanOrEqual(4);
       const before = prompts[index - 1];
       if (before === undefined) continue;
-      const stable = before
-        .filter((part) => part.cache)
-        .map((part) => part.text)
-        .join('');
-      expect(
-        prompt
-          .map((part) => part.text)
-          .join('')
-          .startsWith(stable),
-      ).toBe(true);
-      // And what was new in the window before is now part of the stable text.
-      const seen = before.at(-1)?.text.split('\n<<<END')[0] ?? '';
-      expect(
-        prompt
-          .filter((part) => part.cache)
-          .map((part) => part.text)
-          .join(''),
-      ).toContain(seen);
+      // All but the question of the window before is the beginning of this one, block by block …
+      expect(prompt.slice(0, before.length - 1).map((part) => part.text)).toEqual(
+        before.slice(0, -1).map((part) => part.text),
+      );
+      // … and the last of these blocks was marked there and is marked here, so that it is read from the cache.
+      expect(before.at(-2)?.cache).toBe(true);
+      expect(prompt[before.length - 2]?.cache).toBe(true);
+      expect(textOf(prompt).length).toBeGreaterThan(textOf(before).length);
     }
-    for (const prompt of prompts) expect(prompt.filter((part) => part.cache).length).toBeLessThanOrEqual(4);
+  });
+
+  it('an open batch request does not hold up the next window; another fault does', async () => {
+    const pending = (hash: string) => new ModelPendingError('open', [hash]);
+    const options = { synthesis: 'step-by-step' as const };
+    const batch = scriptedModel(['a', 'b', 'c', 'd'].map(pending));
+    await expect(constrain(preparedSession(long, options), null, batch, { counter })).rejects.toMatchObject({
+      requestHashes: ['a', 'b', 'c', 'd'],
+    });
+    const throttled = scriptedModel([new ModelThrottledError('slow down')]);
+    await expect(constrain(preparedSession(long, options), null, throttled, { counter })).rejects.toThrow(
+      'slow down',
+    );
   });
 
   it('skips steps that cannot be checked', () => {
