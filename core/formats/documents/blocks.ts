@@ -32,6 +32,12 @@ export function plainText(value: JsonValue | undefined): string {
   return resultText(value ?? null, new Set());
 }
 
+/** A model's reasoning as OpenAI's items carry it: `[{type: 'summary_text', text}]`, or text. */
+export function reasoningText(value: JsonValue | undefined): string {
+  const texts = objectsIn(value).flatMap((part) => (typeof part.text === 'string' ? [part.text] : []));
+  return texts.length > 0 ? texts.join('\n') : plainText(value);
+}
+
 /** Tool definitions as requests carry them; `undefined` when the producer records none. */
 export function readTools(document: JsonObject): ToolDefinition[] | undefined {
   const config = objectAt(document, 'toolConfig') ?? objectAt(document, 'tool_config');

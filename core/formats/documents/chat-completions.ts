@@ -8,13 +8,17 @@ import { objectAt, objectsIn, sourceStem, textAt } from './fields.ts';
 
 const ROLES: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function']);
 
+/** Items without a role among messages in OpenAI's Responses API. */
+const ITEM_TYPES: ReadonlySet<string> = new Set(['function_call', 'function_call_output', 'reasoning']);
+
 /** Whether every message has one of the roles of chat completions (and not a speaker's name). */
 export function isChatList(value: JsonValue | undefined): value is JsonObject[] {
-  return (
-    Array.isArray(value) &&
-    value.length > 0 &&
-    value.every((item) => isJsonObject(item) && typeof item.role === 'string' && ROLES.has(item.role))
-  );
+  if (!Array.isArray(value) || value.length === 0) return false;
+  const hasRole = (item: JsonValue) =>
+    isJsonObject(item) && typeof item.role === 'string' && ROLES.has(item.role);
+  const isItem = (item: JsonValue) =>
+    isJsonObject(item) && typeof item.type === 'string' && ITEM_TYPES.has(item.type);
+  return value.some(hasRole) && value.every((item) => hasRole(item) || isItem(item));
 }
 
 /** Two and more names behind user and assistant turns: a conversation of agents, which `autogen` reads. */

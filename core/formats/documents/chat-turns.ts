@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import type { Block, SpanFlag } from '../../session/model.ts';
-import { plainText, readBlocks, readToolCalls } from './blocks.ts';
+import { plainText, readBlocks, readToolCalls, reasoningText } from './blocks.ts';
 import type { Turn } from './conversation.ts';
 import { numberAt, objectAt, textAt, toUnixNano } from './fields.ts';
 
@@ -25,7 +25,8 @@ export function systemText(system: JsonValue | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-export function readChatTurn(message: JsonObject, position: number): Turn {
+export function readChatTurn(item: JsonObject, position: number): Turn {
+  const message = asMessage(item);
   const role = roleOf(message);
   const flags = new Set<SpanFlag>();
   const usage = objectAt(message, 'usage');
@@ -47,6 +48,20 @@ export function readChatTurn(message: JsonObject, position: number): Turn {
     ...(usage === undefined ? {} : { usage: readUsage(usage) }),
     ...(model === undefined ? {} : { model }),
   };
+}
+
+/** Items of OpenAI's Responses API as the messages that they stand for. */
+function asMessage(item: JsonObject): JsonObject {
+  switch (item.role === undefined ? item.type : null) {
+    case 'function_call':
+      return { role: 'assistant', tool_calls: [item] };
+    case 'function_call_output':
+      return { role: 'tool', tool_call_id: item.call_id ?? null, content: item.output ?? '' };
+    case 'reasoning':
+      return { role: 'assistant', reasoning: reasoningText(item.summary ?? item.content) };
+    default:
+      return item;
+  }
 }
 
 function spokenBlocks(message: JsonObject, role: Turn['role'], flags: Set<SpanFlag>): Block[] {

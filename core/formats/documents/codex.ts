@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/j
 import type { SpanError, SpanFlag } from '../../session/model.ts';
 import { unwrapJson } from '../decode-json.ts';
 import type { DocumentFormat } from '../format.ts';
-import { plainText, toolUse } from './blocks.ts';
+import { plainText, reasoningText, toolUse } from './blocks.ts';
 import { readChatTurn, readUsage } from './chat-turns.ts';
 import { buildConversation, type Turn } from './conversation.ts';
 import { numberAt, objectAt, objectsIn, sourceStem, textAt, toUnixNano } from './fields.ts';
@@ -166,7 +166,7 @@ function readResponseItem(payload: JsonObject, position: number): Turn | null {
     case 'message':
       return readChatTurn(payload, position);
     case 'reasoning': {
-      const text = plainText(payload.summary ?? payload.content);
+      const text = reasoningText(payload.summary ?? payload.content);
       return text === '' ? null : { position, role: 'assistant', blocks: [{ type: 'reasoning', text }] };
     }
     case 'function_call':

@@ -1,10 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { noneModel } from '../../../adapters/models/none.ts';
 import { SessionInvalidError } from '../../../core/contracts/errors.ts';
+import { DEFAULT_OPTIONS } from '../../../core/diagnosis/options.ts';
+import { diagnosisSchema } from '../../../core/diagnosis/schema.ts';
 import { readSessions } from '../../../core/formats/registry.ts';
+import { diagnose } from '../../../core/pipeline.ts';
 import { sessionSchema, sessionSpans } from '../../../core/session/model.ts';
+import { makeTokenCounter } from '../../../core/tokens/make-token-counter.ts';
 import { sharedPath } from '../../helpers/shared-data.ts';
+
+const counter = makeTokenCounter();
+const clock = { now: () => 0 };
 
 /** Files of the shared folders that carry no session, with the words of their refusal. */
 const REFUSED: ReadonlyMap<string, RegExp> = new Map([
@@ -35,7 +43,7 @@ for (const segments of [['bench', 'dev'], ['samples']]) {
   describe.skipIf(folder === null)(segments.join('/'), () => {
     it.each(
       folder === null ? [] : filesBelow(folder).map((file) => [path.relative(folder, file), file] as const),
-    )('%s reads into sessions or is refused by name', (_name, file) => {
+    )('%s ends in diagnoses or is refused by name', async (_name, file) => {
       const read = () => readSessions({ text: readFileSync(file, 'utf8'), source: path.basename(file) });
       const refusal = REFUSED.get(path.basename(file));
       if (refusal !== undefined) {
@@ -50,6 +58,10 @@ for (const segments of [['bench', 'dev'], ['samples']]) {
         const ids = sessionSpans(session).map((span) => span.spanId);
         expect(ids.length).toBeGreaterThan(0);
         expect(new Set(ids).size).toBe(ids.length);
+        const diagnosis = await diagnose(session, DEFAULT_OPTIONS, { model: noneModel, counter, clock });
+        expect(diagnosisSchema.safeParse(diagnosis).error).toBeUndefined();
+        // Without a model nothing may read as clean.
+        expect(['PARTIAL', 'NOT_ANALYSED']).toContain(diagnosis.outcome);
       }
     });
   });

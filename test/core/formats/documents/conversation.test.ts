@@ -178,3 +178,26 @@ it('tool definitions of any request style are read once', () => {
     expect(tool(read({ messages, tools }))).toEqual(expected);
   }
 });
+
+it('items of the Responses API stand among messages', () => {
+  const session = read([
+    { role: 'user', content: 'weather?' },
+    { type: 'reasoning', summary: [{ type: 'summary_text', text: 'ask the tool' }] },
+    { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'weather', arguments: '{"city": "Oslo"}' },
+    { type: 'function_call_output', call_id: 'c1', output: 'rain' },
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'It rains.' }] },
+  ]);
+  expect(session.format).toBe('chat-completions');
+  expect(sessionSpans(session)).toMatchObject([
+    { kind: 'message' },
+    { kind: 'inference', output: [{ content: [{ type: 'reasoning', text: 'ask the tool' }] }] },
+    { kind: 'inference', output: [{ content: [{ type: 'tool_use', toolCallId: 'c1', name: 'weather' }] }] },
+    {
+      kind: 'execute_tool',
+      toolCall: { arguments: { city: 'Oslo' } },
+      toolResult: { content: 'rain' },
+      flags: [],
+    },
+    { kind: 'inference', output: [{ content: [{ type: 'text', text: 'It rains.' }] }] },
+  ]);
+});
