@@ -106,7 +106,7 @@ export function flatSpan(
     events?: JsonObject[];
   } = {},
 ): JsonObject {
-  const { start = 0, end = (start ?? 0) + 10 } = options;
+  const { start = 0, end = Math.max(1000, start ?? 0) } = options;
   return {
     resource: { attributes: options.resource ?? { 'service.name': 'svc' } },
     scope: { name: options.scope ?? 'test.scope', version: '' },

@@ -77,7 +77,7 @@ function readMessage(item: JsonValue, defaultRole: Message['role'], flags: Set<S
   }
   const blocks = dropRepeatedCalls(content);
   if (blocks.length === 0) return [];
-  const name = str(body.name);
+  const name = body.role === undefined ? null : str(body.name);
   const onlyResults = blocks.every((block) => block.type === 'tool_result');
   return [
     {
