@@ -1,4 +1,5 @@
 import { canonicalJson } from '../contracts/hash.ts';
+import type { JsonValue } from '../contracts/json.ts';
 import { blocksOf, isInference, isTool, type ToolResult, type ToolUse, type Work } from './assemble-work.ts';
 import type { Message, SpanFlag } from './model.ts';
 
@@ -114,19 +115,26 @@ export function recordedResults(works: readonly Work[]): Map<string, ToolResult[
 function giveIds(works: readonly Work[], asked: ReadonlyMap<string, readonly ToolUse[]>): void {
   const tools = works.filter(isTool);
   const taken = new Set(tools.flatMap((work) => work.content.toolCall.toolCallId ?? []));
+  const calls = [...asked].flatMap(([id, uses]) => uses.map((use) => ({ id, use })));
+  const byCall = Map.groupBy(calls, ({ use }) => callKey(use.name, use.arguments));
+  const byName = Map.groupBy(calls, ({ use }) => use.name);
   for (const work of tools) {
     const { toolCall } = work.content;
     if (toolCall.toolCallId !== null) continue;
-    const free = [...asked].flatMap(([id, uses]) =>
-      taken.has(id) ? [] : uses.filter((use) => use.name === toolCall.name).map((use) => ({ id, use })),
-    );
-    const wanted = canonicalJson(toolCall.arguments);
-    const equal = free.filter(({ use }) => canonicalJson(use.arguments) === wanted);
-    const choice = equal[0] ?? (toolCall.arguments === null ? free[0] : undefined);
+    const equal = byCall.get(callKey(toolCall.name, toolCall.arguments)) ?? [];
+    const candidates = toolCall.arguments === null ? (byName.get(toolCall.name) ?? []) : equal;
+    // Taken calls at the front never come free again, so they are dropped for good.
+    while (candidates[0] !== undefined && taken.has(candidates[0].id)) candidates.shift();
+    const choice = candidates[0];
     if (choice === undefined) continue;
+    const isAlone = candidates === equal && !candidates.some(({ id }, place) => place > 0 && !taken.has(id));
     toolCall.toolCallId = choice.id;
     if (work.content.toolResult !== null) work.content.toolResult.toolCallId = choice.id;
     taken.add(choice.id);
-    if (equal.length !== 1) work.flags.add('paired-by-position');
+    if (!isAlone) work.flags.add('paired-by-position');
   }
+}
+
+function callKey(name: string, args: JsonValue): string {
+  return canonicalJson([name, args]);
 }

@@ -73,9 +73,12 @@ function enclosingTool(work: Work, byId: ReadonlyMap<string, Work>): Work | null
   return null;
 }
 
-function* ancestors(work: Work, byId: ReadonlyMap<string, Work>): Generator<Work> {
+/** Layers of one call lie close together; a bound keeps chains of thousands of spans linear. */
+const MAX_LAYERS = 32;
+
+export function* ancestors(work: Work, byId: ReadonlyMap<string, Work>): Generator<Work> {
   let at = work.parentSpanId === null ? undefined : byId.get(work.parentSpanId);
-  while (at !== undefined) {
+  for (let layer = 0; at !== undefined && layer < MAX_LAYERS; layer += 1) {
     yield at;
     at = at.parentSpanId === null ? undefined : byId.get(at.parentSpanId);
   }

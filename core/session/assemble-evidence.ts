@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../contracts/json.ts';
 import { parseJson } from '../formats/decode-json.ts';
 import { numberAt, textAt } from '../formats/dialects/attributes.ts';
 import type { RawSpan } from '../formats/format.ts';
+import { ancestors } from './assemble-duplicates.ts';
 import { isErrorLine } from './assemble-records.ts';
 import { addError, blocksOf, isInference, isTool, type Work } from './assemble-work.ts';
 
@@ -119,11 +120,9 @@ export function gatherFromContent(works: readonly Work[]): void {
 }
 
 function stepAbove(work: Work, byId: ReadonlyMap<string, Work>): Work | null {
-  let at = work.parentSpanId === null ? undefined : byId.get(work.parentSpanId);
-  while (at !== undefined) {
-    if (at.content.kind === 'inference' || at.content.kind === 'execute_tool') return at;
-    if (at.content.kind === 'invoke_agent') return null;
-    at = at.parentSpanId === null ? undefined : byId.get(at.parentSpanId);
+  for (const above of ancestors(work, byId)) {
+    if (above.content.kind === 'inference' || above.content.kind === 'execute_tool') return above;
+    if (above.content.kind === 'invoke_agent') return null;
   }
   return null;
 }

@@ -42,12 +42,13 @@ export function assembleSessions(records: readonly RawRecord[], options: Assembl
     if (list === undefined) traces.set(joined.span.traceId, [joined]);
     else list.push(joined);
   }
+  const looseByTrace = Map.groupBy(loose, (log) => log.traceId);
   const read = [...traces].map(([traceId, list]) => {
     const works = arrange(list.map(readSpan));
     for (const work of works) gatherStated(work);
     mergeDuplicates(works);
     inheritAgents(works);
-    const own = loose.filter((log) => log.traceId === traceId);
+    const own = looseByTrace.get(traceId) ?? [];
     const session = sessionOfTrace(
       traceId,
       works.map((work) => ({ span: work.raw, logs: work.logs, depth: work.depth })),
