@@ -46,18 +46,38 @@ function onlyText(value: JsonValue): string | null {
 
 export const callKey = (name: string, args: JsonValue): string => `${name}\0${canonicalJson(args)}`;
 
-/** What a block says, for telling repetition from news: surrounding white space and wrapping left out. */
-export function blockKey(block: Block): string {
-  switch (block.type) {
-    case 'text':
-      return `t${block.text.trim()}`;
-    case 'reasoning':
-      return `r${block.text.trim()}`;
-    case 'tool_use':
-      return `u${block.toolCallId ?? ''}\0${callKey(block.name, block.arguments)}`;
-    case 'tool_result':
-      return `o${block.toolCallId ?? ''}\0${plainResult(block.content)}`;
-    case 'media':
-      return `m${block.digest}`;
-  }
+/** Keys of blocks, for telling repetition from news. */
+export interface BlockKeys {
+  /** `plainResult`, remembered: a session repeats each result at every later call. */
+  plain(content: string): string;
+  /** What a block says, surrounding white space and wrapping left out. */
+  of(block: Block): string;
+}
+
+export function makeBlockKeys(): BlockKeys {
+  const known = new Map<string, string>();
+  const plain = (content: string): string => {
+    const before = known.get(content);
+    if (before !== undefined) return before;
+    const text = plainResult(content);
+    known.set(content, text);
+    return text;
+  };
+  return {
+    plain,
+    of(block) {
+      switch (block.type) {
+        case 'text':
+          return `t${block.text.trim()}`;
+        case 'reasoning':
+          return `r${block.text.trim()}`;
+        case 'tool_use':
+          return `u${block.toolCallId ?? ''}\0${callKey(block.name, block.arguments)}`;
+        case 'tool_result':
+          return `o${block.toolCallId ?? ''}\0${plain(block.content)}`;
+        case 'media':
+          return `m${block.digest}`;
+      }
+    },
+  };
 }

@@ -1,4 +1,5 @@
 import type { Block, Span, SpanError } from './model.ts';
+import { type PromptReference, referToPrompt } from './prompt-reference.ts';
 import { compactJson, escapeText, renderName, renderSeconds } from './render-text.ts';
 import { makeSpanAliases, type SpanAliases } from './span-aliases.ts';
 import type { Part, Step, ToolExchange, Trajectory } from './trajectory.ts';
@@ -11,8 +12,9 @@ import type { Part, Step, ToolExchange, Trajectory } from './trajectory.ts';
  * `agent` (invocation), `span` (anything else); messages go by their role: `user`, `system`, `assistant`, `output`.
  *
  * Kept: order, ids, agents and speakers, all text, calls with arguments, results, errors, flags. Left out: the white
- * space between the tokens of JSON results (so compare quotes with white space removed), call ids (a result says `for` which call it is where that is not the step before), times unless somebody waited, and a
- * system prompt that is the trajectory's own (the header shows it).
+ * space between the tokens of JSON results (compare quotes without white space); call ids (a result says `for` which
+ * call it is unless it follows that call); times unless somebody waited; and what the system prompt in the header
+ * says already (`prompt-reference.ts`).
  */
 export interface StepRenderer {
   readonly aliases: SpanAliases;
@@ -25,8 +27,6 @@ const LONG_WAIT_S = 60;
 const LONG_RUN_S = 30;
 /** Beside an error any time a person could notice may explain it. */
 const LONG_RUN_WITH_ERROR_S = 1;
-
-const PROMPT_ABOVE = 'the system prompt above';
 
 const ORDINARY_FINISH = new Set([
   'stop',
@@ -59,16 +59,20 @@ export function makeStepRenderer(
     return [`for ${aliases.of(exchange.callStep)}${number}`];
   };
 
-  const isPromptAbove = ({ role, block }: Part): boolean =>
-    role === 'system' && block.type === 'text' && block.text.trim() === systemPrompt;
+  const promptReference = ({ role, block }: Part): PromptReference | null =>
+    role === 'system' && block.type === 'text' && systemPrompt !== null
+      ? referToPrompt(block.text, systemPrompt)
+      : null;
 
   const renderPart = (part: Part, step: Step, pending: ToolExchange[]): string => {
     const { block } = part;
     switch (block.type) {
-      case 'text':
-        return isPromptAbove(part)
-          ? `@system${bracket([PROMPT_ABOVE])}`
-          : `@${part.role}${nameAfter(part.speaker, step)}: ${escapeText(block.text)}`;
+      case 'text': {
+        const reference = promptReference(part);
+        return reference === null
+          ? `@${part.role}${nameAfter(part.speaker, step)}: ${escapeText(block.text)}`
+          : `@system${bracket([reference.note])}${afterColon(reference.replacement)}`;
+      }
       case 'reasoning':
         return `@thinking: ${escapeText(block.text)}`;
       case 'tool_use':
@@ -120,8 +124,9 @@ export function makeStepRenderer(
           if (first.block.isError === true) notes.push('error');
           inline = `: ${escapeText(compactJson(first.block.content))}`;
         } else if (first.block.type === 'text') {
-          if (isPromptAbove(first)) notes.push(PROMPT_ABOVE);
-          else inline = `: ${escapeText(first.block.text)}`;
+          const reference = promptReference(first);
+          if (reference !== null) notes.push(reference.note);
+          inline = afterColon(reference === null ? first.block.text : reference.replacement);
         }
       }
       notes.push(...spanNotes(span, steps[stepIndex - 1]?.span));
@@ -221,6 +226,8 @@ function secondsBetween(from: string | null | undefined, to: string | null | und
   if (!/^\d{1,25}$/.test(from) || !/^\d{1,25}$/.test(to)) return null;
   return Number((BigInt(to) - BigInt(from)) / 1_000_000n) / 1000;
 }
+
+const afterColon = (text: string | null): string => (text === null ? '' : `: ${escapeText(text)}`);
 
 const bracket = (notes: readonly string[]): string => (notes.length === 0 ? '' : ` [${notes.join('; ')}]`);
 

@@ -1,3 +1,4 @@
+import { makeBlockKeys } from './block-key.ts';
 import {
   type AgentSpan,
   type InferenceSpan,
@@ -23,8 +24,9 @@ export function toTrajectory(session: Session): Trajectory {
   const agents = actingAgents(spans);
   const systemPrompt = firstSystemPrompt(spans);
   const answers = inferenceAnswers(spans);
-  const ledger = makeExchangeLedger();
-  const history = makeHistory();
+  const keys = makeBlockKeys();
+  const ledger = makeExchangeLedger(keys);
+  const history = makeHistory(keys);
   const systemSeen = new Set<string>();
 
   /** A system text that is not the trajectory's own, once an agent. */

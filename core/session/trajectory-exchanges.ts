@@ -1,5 +1,5 @@
 import type { JsonValue } from '../contracts/json.ts';
-import { callKey, plainResult } from './block-key.ts';
+import { type BlockKeys, callKey } from './block-key.ts';
 import type { Block, SpanFlag, ToolSpan } from './model.ts';
 import type { ToolExchange } from './trajectory.ts';
 
@@ -37,7 +37,7 @@ export interface ExchangeLedger {
 /** A producer that numbers each turn's calls afresh reuses an id without end; the repetition is of a recent one. */
 const REUSES_COMPARED = 50;
 
-export function makeExchangeLedger(): ExchangeLedger {
+export function makeExchangeLedger(keys: BlockKeys): ExchangeLedger {
   const drafts: Draft[] = [];
   const unclaimedById = new Map<string, Draft[]>();
   const unclaimedByIdAndName = new Map<string, Draft[]>();
@@ -112,7 +112,7 @@ export function makeExchangeLedger(): ExchangeLedger {
         draft.result = span.toolResult.content;
         draft.isError = span.toolResult.isError;
         const id = span.toolResult.toolCallId ?? draft.toolCallId;
-        const plain = plainResult(span.toolResult.content);
+        const plain = keys.plain(span.toolResult.content);
         if (id !== null) append(resultsById, id, plain);
         count(toolSpanResults, plain, 1);
       }
@@ -126,7 +126,7 @@ export function makeExchangeLedger(): ExchangeLedger {
       return count(toolSpanCalls, key, -1);
     },
     isKnownResult(block) {
-      const plain = plainResult(block.content);
+      const plain = keys.plain(block.content);
       const byId = block.toolCallId === null ? undefined : resultsById.get(block.toolCallId);
       // The model may see a shortened copy; a result it sees that says more, or other, is news.
       if (byId !== undefined) return byId.slice(-REUSES_COMPARED).some((shown) => shown.includes(plain));

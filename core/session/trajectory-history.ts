@@ -1,4 +1,4 @@
-import { blockKey } from './block-key.ts';
+import type { BlockKeys } from './block-key.ts';
 import type { Part } from './trajectory.ts';
 
 /** One conversation as its last call saw it: where each block stands in it. */
@@ -24,18 +24,18 @@ export interface History {
  * order, so a sliding window, a summary in place of old turns, and a second "yes" all come out right: what does
  * not follow in order is news. When in doubt a part is shown twice rather than lost.
  */
-export function makeHistory(): History {
+export function makeHistory(keysOf: BlockKeys): History {
   const byAgent = new Map<string, Conversation[]>();
   const announced = new Map<string, number[]>();
   let announcedCount = 0;
 
   return {
     announce(part) {
-      push(announced, blockKey(part.block), announcedCount++);
+      push(announced, keysOf.of(part.block), announcedCount++);
     },
     news(agent, input, output) {
       const known = byAgent.get(agent ?? '') ?? [];
-      const keys = input.map((part) => blockKey(part.block));
+      const keys = input.map((part) => keysOf.of(part.block));
       const { conversation, seen } = bestMatch(known, keys);
       let taken = conversation?.announced ?? -1;
       const fresh = input.filter((_, i) => {
@@ -45,7 +45,7 @@ export function makeHistory(): History {
         taken = at;
         return false;
       });
-      const all = [...keys, ...output.map((part) => blockKey(part.block))];
+      const all = [...keys, ...output.map((part) => keysOf.of(part.block))];
       const positions = new Map<string, number[]>();
       for (const [i, key] of all.entries()) push(positions, key, i);
       const continued = conversation !== null && seen.filter(Boolean).length === conversation.length;
