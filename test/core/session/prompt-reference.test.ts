@@ -14,7 +14,7 @@ function apply(prompt: string, note: string, replacement: string | null): string
 
 describe('a system prompt told as a change of another', () => {
   const text = fc
-    .string({ unit: fc.constantFrom('a', 'b', '😀', '😁', ' '), maxLength: 300 })
+    .string({ unit: fc.constantFrom('a', 'b', '😀', '😁', ' '), minLength: 150, maxLength: 300 })
     .map((s) => s.trim());
 
   test('can be put together again', () => {
