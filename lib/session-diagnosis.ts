@@ -1,4 +1,4 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
 import type { AgentConfiguration } from '../core/contracts/agent-settings.ts';
 import { Ingest } from './ingest/ingest.ts';
@@ -52,6 +52,23 @@ export class SessionDiagnosis extends Construct {
       agents,
       ...bundles,
     });
+    this.#writeOutputs();
+  }
+
+  /** What the command line and the runbook ask for, under fixed names. */
+  #writeOutputs(): void {
+    const { results, workflow, ingest } = this;
+    const outputs: Record<string, string> = {
+      // As `rootspan list --store` takes it.
+      Store: `table:${results.table.tableName}@${results.bucket.bucketName}`,
+      StateMachineArn: workflow.stateMachine.stateMachineArn,
+      IngestFunction: ingest.ingest.function.functionName,
+      DeadExecutionsUrl: workflow.deadExecutions.queueUrl,
+      DeadTimersArn: ingest.deadTimers.queueArn,
+      DeadDeliveriesUrl: ingest.deadDeliveries.queueUrl,
+    };
+    for (const [name, value] of Object.entries(outputs))
+      new CfnOutput(this, name, { value }).overrideLogicalId(name);
   }
 }
 

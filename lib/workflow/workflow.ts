@@ -29,18 +29,18 @@ const FAIL_AS_CAUGHT = { errorPath: `${CAUGHT}.Error`, causePath: `${CAUGHT}.Cau
  */
 export class Workflow extends Construct {
   readonly stateMachine: sfn.StateMachine;
-  readonly deadLetters: sqs.Queue;
+  readonly deadExecutions: sqs.Queue;
 
   constructor(scope: Construct, id: string, props: WorkflowProps) {
     super(scope, id);
-    this.deadLetters = new sqs.Queue(this, 'DeadLetters', {
+    this.deadExecutions = new sqs.Queue(this, 'DeadExecutions', {
       encryption: sqs.QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       // The longest there is.
       retentionPeriod: Duration.days(14),
     });
 
-    acknowledge(this.deadLetters, 'AwsSolutions-SQS3', 'It is the dead-letter queue itself.');
+    acknowledge(this.deadExecutions, 'AwsSolutions-SQS3', 'It is the dead-letter queue itself.');
 
     const steps = makeSteps(this, props);
     const fail = this.#failurePath(steps.recordFailure);
@@ -150,7 +150,7 @@ export class Workflow extends Construct {
       sfn.JsonPath.DISCARD,
     );
     const send = new tasks.SqsSendMessage(this, 'SendToDeadLetters', {
-      queue: this.deadLetters,
+      queue: this.deadExecutions,
       messageBody: sfn.TaskInput.fromObject({
         executionName: EXECUTION,
         input: objectAt('$$.Execution.Input'),

@@ -235,6 +235,19 @@ describe('errors', () => {
   });
 });
 
+describe('the runbook', () => {
+  it('has a heading for each error name and each dead-letter queue', () => {
+    const headings = [...read('docs/runbook.md').matchAll(/^## (.+)$/gm)].map((match) => match[1] ?? '');
+    const queues = sources
+      .filter((file) => file.startsWith('lib/'))
+      .flatMap((file) => [...read(file).matchAll(/'(Dead[A-Z]\w+)'/g)].map((match) => match[1] ?? ''))
+      .map((id) => id.replace(/(?<=[a-z])(?=[A-Z])/g, ' '))
+      .map((words) => words.charAt(0) + words.slice(1).toLowerCase());
+    expect(queues.length).toBeGreaterThan(0);
+    expect([...Object.values(ErrorName), ...queues].filter((name) => !headings.includes(name))).toEqual([]);
+  });
+});
+
 describe('the tree', () => {
   it('source files and folders are kebab-case, and none is called utils', () => {
     const name = /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d|\.config)?\.ts$/;
