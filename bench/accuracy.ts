@@ -19,7 +19,7 @@ import { accuracyTable } from './accuracy/table.ts';
 import { DATASETS, type DatasetName } from './datasets/index.ts';
 import type { LabelledRun } from './datasets/labelled-run.ts';
 
-const USAGE = `usage: npm run bench -- accuracy --dataset agentrx|whowhen|labels --path DIR
+const USAGE = `usage: rootspan bench accuracy --dataset agentrx|whowhen|labels --path DIR
   --model SPEC       none (default), bedrock:…, openai:…@…, batch:DIR, replay:DIR
   --depth DEPTH      ${DEPTHS.join(' | ')} (default standard)
   --votes N          votes of the judge (default 1)
@@ -47,21 +47,46 @@ const argsSchema = z.object({
 });
 type Args = z.infer<typeof argsSchema>;
 
-/** `npm run bench -- accuracy`: see USAGE. Returns an exit code of design.md: 0 measured, 2 usage, 5 waiting. */
-export async function benchAccuracy(argv: readonly string[]): Promise<number> {
-  const args = readArgs(argv);
+/** What the benchmark touches of the outside; `CliIo` of the command line fits. */
+export interface BenchIo {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  out(text: string): void;
+  err(text: string): void;
+  readonly errIsTerminal: boolean;
+}
+
+export const PROCESS_IO: BenchIo = {
+  env: process.env,
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  errIsTerminal: process.stderr.isTTY === true,
+};
+
+/**
+ * `rootspan bench accuracy`, also `npm run bench -- accuracy`: see USAGE. Returns an exit code of design.md:
+ * 0 measured, 2 usage, 5 waiting.
+ */
+export async function benchAccuracy(argv: readonly string[], io: BenchIo = PROCESS_IO): Promise<number> {
+  if (argv.includes('--help')) {
+    io.out(`${USAGE}\n`);
+    return ExitCode.Clean;
+  }
+  const args = readArgs(argv, io);
   if (args === null) {
-    console.error(USAGE);
+    io.err(`${USAGE}\n`);
     return ExitCode.Usage;
   }
-  let runs: LabelledRun[];
   try {
-    runs = limited(DATASETS[args.dataset](args.path), args.limit);
+    return await run(args, io);
   } catch (error) {
     if (!(error instanceof ConfigurationInvalidError)) throw error;
-    console.error(error.message);
+    io.err(`${error.message}\n`);
     return ExitCode.Usage;
   }
+}
+
+async function run(args: Args, io: BenchIo): Promise<number> {
+  const runs = limited(DATASETS[args.dataset](args.path), args.limit);
 
   mkdirSync(args.out, { recursive: true });
   const stem = path.join(args.out, fileStem(args));
@@ -69,7 +94,7 @@ export async function benchAccuracy(argv: readonly string[]): Promise<number> {
   const journal = openJournal(`${stem}.journal.jsonl`, settingsHash, args.resume);
 
   const cache = new FileObjectStore(path.join(args.out, 'cache'));
-  const apiKey = process.env.OPENAI_API_KEY;
+  const apiKey = io.env.OPENAI_API_KEY;
   const model = await createModel(args.model, {
     cache,
     retry: {},
@@ -88,9 +113,9 @@ export async function benchAccuracy(argv: readonly string[]): Promise<number> {
   const total = runs.length * args.repeats;
   const result = await measure(
     runs,
-    (run) =>
+    (one) =>
       diagnosisPredictor({
-        model: guardedModel(model, tellingAnswers(run.answers, run.session)),
+        model: guardedModel(model, tellingAnswers(one.answers, one.session)),
         counter,
         clock,
         options,
@@ -102,26 +127,25 @@ export async function benchAccuracy(argv: readonly string[]): Promise<number> {
       onResult(key, prediction) {
         journal.append(key, prediction);
         finished += 1;
-        if (process.stderr.isTTY) process.stderr.write(`\r${finished}/${total} runs`);
+        if (io.errIsTerminal) io.err(`\r${finished}/${total} runs`);
       },
     },
   );
-  if (process.stderr.isTTY) process.stderr.write('\r');
+  if (io.errIsTerminal) io.err('\r');
 
   if (result.state === 'waiting') {
-    console.error(
+    io.err(
       `waiting: ${result.waitingRuns} of ${runs.length} runs need answers to ${result.requestHashes.length} request(s). ` +
-        'Answer requests.jsonl of the batch folder into responses.jsonl and run the same command with --resume.',
+        'Answer requests.jsonl of the batch folder into responses.jsonl and run the same command with --resume.\n',
     );
     return ExitCode.Waiting;
   }
-  console.log(heading(args, runs));
-  console.log(accuracyTable(result.groups));
+  io.out(`${heading(args, runs)}\n${accuracyTable(result.groups)}\n`);
   writeResults(stem, args, settingsHash, result.groups);
   return ExitCode.Clean;
 }
 
-function readArgs(argv: readonly string[]): Args | null {
+function readArgs(argv: readonly string[], io: BenchIo): Args | null {
   try {
     const { values } = parseArgs({
       args: [...argv],
@@ -142,9 +166,9 @@ function readArgs(argv: readonly string[]): Args | null {
     });
     const parsed = argsSchema.safeParse(values);
     if (parsed.success) return parsed.data;
-    console.error(z.prettifyError(parsed.error));
+    io.err(`${z.prettifyError(parsed.error)}\n`);
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
+    io.err(`${error instanceof Error ? error.message : String(error)}\n`);
   }
   return null;
 }

@@ -145,6 +145,18 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
       exitCode = await formatsCommand(options, io);
     });
 
+  program
+    .command('bench')
+    .description('measure accuracy on labelled sessions; `rootspan bench accuracy --help` says how')
+    .argument('<name>', 'accuracy')
+    .argument('[arguments...]')
+    .allowUnknownOption()
+    .helpOption(false)
+    .action(async (name: string, args: string[]) => {
+      const { benchCommand } = await import('./commands/bench.ts');
+      exitCode = await benchCommand(name, args, io);
+    });
+
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openJournal } from '../../bench/accuracy/journal.ts';
 import { costPicture, tolerancePicture } from '../../bench/accuracy/pictures.ts';
 import type { PredictedStep, Prediction, Predictor } from '../../bench/accuracy/predictor.ts';
@@ -208,18 +208,17 @@ function answerAll(folder: string, text: string): void {
   }
 }
 
-describe('npm run bench -- accuracy', () => {
+describe('rootspan bench accuracy', () => {
   const run = async (...args: string[]) => {
     const printed: string[] = [];
     const said: string[] = [];
-    const log = vi.spyOn(console, 'log').mockImplementation((text) => void printed.push(String(text)));
-    const error = vi.spyOn(console, 'error').mockImplementation((text) => void said.push(String(text)));
-    try {
-      return { code: await benchAccuracy(args), out: printed.join('\n'), err: said.join('\n') };
-    } finally {
-      log.mockRestore();
-      error.mockRestore();
-    }
+    const code = await benchAccuracy(args, {
+      env: {},
+      out: (text) => void printed.push(text),
+      err: (text) => void said.push(text),
+      errIsTerminal: false,
+    });
+    return { code, out: printed.join(''), err: said.join('') };
   };
   const common = ['--dataset', 'agentrx', '--path', data];
 
