@@ -18,6 +18,7 @@ import { type GroupResult, measure } from './accuracy/run.ts';
 import { accuracyTable } from './accuracy/table.ts';
 import { DATASETS, type DatasetName } from './datasets/index.ts';
 import type { LabelledRun } from './datasets/labelled-run.ts';
+import { machineLine, writeDocsSection } from './docs-section.ts';
 
 const USAGE = `usage: rootspan bench accuracy --dataset agentrx|whowhen|labels --path DIR
   --model SPEC       none (default), bedrock:…, openai:…@…, batch:DIR, replay:DIR
@@ -29,6 +30,7 @@ const USAGE = `usage: rootspan bench accuracy --dataset agentrx|whowhen|labels -
   --concurrency N    sessions at once (default 4; with batch: all)
   --limit N          only the first N runs of each group, for a look
   --out DIR          results as JSON and SVG (default bench-results)
+  --docs FILE        also put the table into this page, e.g. docs/benchmarks.md
   --resume           go on from an interrupted run with the same settings in --out`;
 
 const argsSchema = z.object({
@@ -44,6 +46,7 @@ const argsSchema = z.object({
   limit: z.coerce.number().int().min(1).optional(),
   out: z.string().default('bench-results'),
   resume: z.boolean().default(false),
+  docs: z.string().optional(),
 });
 type Args = z.infer<typeof argsSchema>;
 
@@ -140,7 +143,14 @@ async function run(args: Args, io: BenchIo): Promise<number> {
     );
     return ExitCode.Waiting;
   }
-  io.out(`${heading(args, runs)}\n${accuracyTable(result.groups)}\n`);
+  const table = `${heading(args, runs)}\n${accuracyTable(result.groups)}`;
+  io.out(`${table}\n`);
+  if (args.docs !== undefined) {
+    const id = `accuracy ${args.dataset} ${args.model} ${args.depth}`;
+    const date = new Date(clock.now()).toISOString().slice(0, 10);
+    const title = `### Accuracy on ${args.dataset}, model ${args.model}, depth ${args.depth}`;
+    writeDocsSection(args.docs, id, `${title}\n\n${date}, ${machineLine()}\n\n\`\`\`\n${table}\n\`\`\``);
+  }
   writeResults(stem, args, settingsHash, result.groups);
   return ExitCode.Clean;
 }
@@ -162,6 +172,7 @@ function readArgs(argv: readonly string[], io: BenchIo): Args | null {
         limit: { type: 'string' },
         out: { type: 'string' },
         resume: { type: 'boolean' },
+        docs: { type: 'string' },
       },
     });
     const parsed = argsSchema.safeParse(values);
@@ -192,7 +203,14 @@ function fileStem(args: Args): string {
 
 /** What decides the predictions: a journal of other settings or other sessions must not be resumed. */
 function hashOf(args: Args, runs: readonly LabelledRun[]): string {
-  const { out: _out, resume: _resume, concurrency: _concurrency, path: _path, ...deciding } = args;
+  const {
+    out: _out,
+    resume: _resume,
+    docs: _docs,
+    concurrency: _concurrency,
+    path: _path,
+    ...deciding
+  } = args;
   return sha256Hex(
     canonicalJson({ ...deciding, sessions: runs.map((run) => sha256Hex(canonicalJson(run.session))) }),
   );

@@ -292,6 +292,20 @@ describe('rootspan bench accuracy', () => {
     expect(code).toBe(0);
     expect(out).toContain('== labels: 1 failed, 0 healthy runs');
   });
+  it('--docs writes its own section of a page and leaves the rest alone', async () => {
+    const out = folderWith({ 'page.md': '# Benchmarks\n\nHand-written.\n' });
+    const page = path.join(out, 'page.md');
+    const once = [...common, '--out', out, '--docs', page];
+    await run(...once);
+    writeFileSync(page, `${readFileSync(page, 'utf8')}\nAfter it.\n`);
+    await run(...once);
+    await run(...once, '--depth', 'checks');
+    const text = readFileSync(page, 'utf8');
+    expect(text).toMatch(/^# Benchmarks\n\nHand-written\.\n/);
+    expect(text).toContain('After it.');
+    expect(text.match(/### Accuracy on agentrx/g)).toHaveLength(2);
+    expect(text.match(/^exact step/gm)).toHaveLength(2);
+  });
   it.each([
     [['--dataset', 'nothing', '--path', '.'], /dataset/],
     [['--path', '.'], /dataset/],
