@@ -1,0 +1,320 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import {
+  CloudWatchLogsClient,
+  CreateLogGroupCommand,
+  CreateLogStreamCommand,
+  PutLogEventsCommand,
+} from '@aws-sdk/client-cloudwatch-logs';
+import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { S3Client } from '@aws-sdk/client-s3';
+import {
+  DescribeExecutionCommand,
+  ListExecutionsCommand,
+  SFNClient,
+  StartExecutionCommand,
+} from '@aws-sdk/client-sfn';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import * as z from 'zod';
+import { DynamoDiagnosisStore } from '../../adapters/aws/dynamo-diagnosis-store.ts';
+import { DynamoSessionIndex } from '../../adapters/aws/dynamo-session-index.ts';
+import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
+import { failureKey } from '../../core/contracts/table.ts';
+import type { Diagnosis } from '../../core/diagnosis/schema.ts';
+import { converseAnswer, startConverseStub } from '../helpers/stub-converse.ts';
+import type { StubRequest } from '../helpers/stub-server.ts';
+import { type Emulator, findPython, startEmulator } from './emulator.ts';
+import { type Deployed, deploy, describeStack, setEnvironment } from './stack.ts';
+
+/**
+ * The whole promise on an emulator: log events in, diagnosis out, through every deployed Lambda and the deployed
+ * state machine. What differs from AWS, and what proves it instead, stands in docs/emulator.md.
+ */
+const SPANS_GROUP = 'aws/spans';
+const RUNTIME_GROUP = '/aws/bedrock-agentcore/runtimes/parcels-AB12-DEFAULT';
+const SESSION_ID = '9d0f5f1e-parcel-session';
+/** Log records from here on arrive after the first diagnosis. */
+const LATE = 10;
+const IDLE_SECONDS = 3;
+const PATIENCE_MS = 120_000;
+
+const fixtures = path.resolve(import.meta.dirname, '../fixtures/telemetry');
+const recordSchema = z.array(z.record(z.string(), z.unknown()));
+
+interface Setting {
+  readonly emulator: Emulator;
+  readonly stack: Deployed;
+  readonly store: DynamoDiagnosisStore;
+  readonly index: DynamoSessionIndex;
+  readonly logs: CloudWatchLogsClient;
+  readonly sfn: SFNClient;
+  readonly modelRequests: readonly StubRequest[];
+}
+
+async function main(): Promise<number> {
+  const { python, why } = await findPython();
+  if (python === null) {
+    process.stdout.write(`skipped: ${why}\n0 passed, 0 failed, 1 skipped\n`);
+    return 0;
+  }
+  const scratch = await mkdtemp(path.join(tmpdir(), 'rootspan-integ-'));
+  const emulator = await startEmulator(python, scratch);
+  const bedrock = await startConverseStub((request) => answer(request));
+  let passed = 0;
+  let failed = 0;
+  try {
+    const setting = await setUp(emulator, bedrock.url, bedrock.requests, scratch);
+    for (const [title, scenario] of SCENARIOS) {
+      const started = Date.now();
+      try {
+        await scenario(setting);
+        passed += 1;
+        process.stdout.write(`ok      ${title} (${Date.now() - started} ms)\n`);
+      } catch (error) {
+        failed += 1;
+        process.stdout.write(`not ok  ${title}\n${error instanceof Error ? error.stack : String(error)}\n`);
+        // Each scenario goes on from what the one before left.
+        break;
+      }
+    }
+  } finally {
+    await emulator.stop();
+    await bedrock.close();
+    if (failed === 0 && process.env.KEEP === undefined) await rm(scratch, { recursive: true, force: true });
+    else process.stdout.write(`the emulator's log is kept: ${path.join(scratch, 'ministack.log')}\n`);
+  }
+  process.stdout.write(`${passed} passed, ${failed} failed, ${SCENARIOS.length - passed - failed} skipped\n`);
+  return failed === 0 && passed === SCENARIOS.length ? 0 : 1;
+}
+
+async function setUp(
+  emulator: Emulator,
+  bedrockUrl: string,
+  modelRequests: readonly StubRequest[],
+  scratch: string,
+): Promise<Setting> {
+  Object.assign(process.env, emulator.env);
+  const config = { endpoint: emulator.endpoint, region: 'us-east-1' };
+  const logs = new CloudWatchLogsClient(config);
+  for (const logGroupName of [SPANS_GROUP, RUNTIME_GROUP]) {
+    await logs.send(new CreateLogGroupCommand({ logGroupName }));
+    await logs.send(new CreateLogStreamCommand({ logGroupName, logStreamName: 'default' }));
+  }
+  await deploy(emulator, { logGroups: [SPANS_GROUP, RUNTIME_GROUP], throwaway: true }, scratch);
+  const stack = await describeStack(new CloudFormationClient(config));
+  const lambda = new LambdaClient(config);
+  await setEnvironment(lambda, stack.lambda('IngestStep'), { IDLE_SECONDS: String(IDLE_SECONDS) });
+  await setEnvironment(lambda, stack.lambda('CloseSession'), {
+    AGENT_CONFIGURATION: JSON.stringify({ default: { idleSeconds: IDLE_SECONDS } }),
+  });
+  for (const step of ['AnalyzeChunk', 'RootCause']) {
+    await setEnvironment(lambda, stack.lambda(step), { AWS_ENDPOINT_URL_BEDROCK_RUNTIME: bedrockUrl });
+  }
+  const dynamo = new DynamoDBClient(config);
+  const objects = new S3ObjectStore(new S3Client({ ...config, forcePathStyle: true }), stack.bucket);
+  const clock = { now: () => Date.now() };
+  return {
+    emulator,
+    stack,
+    store: new DynamoDiagnosisStore(dynamo, stack.table, objects, clock, { retentionDays: null }),
+    index: new DynamoSessionIndex(dynamo, stack.table, clock, { retentionDays: null }),
+    logs,
+    sfn: new SFNClient(config),
+    modelRequests,
+  };
+}
+
+/** The stub's words are ours, not a model's: it finds one failure in the first span it is shown, and explains it. */
+function answer(request: StubRequest): ReturnType<typeof converseAnswer> {
+  const text = JSON.stringify(request.body);
+  // The prompt explains the notation with an example; the run itself comes last.
+  const alias = [...text.matchAll(/@(s\d+) tool/g)].at(-1)?.[1] ?? 'none';
+  if (text.includes('report_failures')) {
+    return converseAnswer(
+      JSON.stringify({
+        failures: [
+          {
+            span: alias,
+            category: 'other',
+            confidence: 'high',
+            quote: 'parcel',
+            why: 'stub answer of the integration test',
+          },
+        ],
+      }),
+    );
+  }
+  return converseAnswer(
+    JSON.stringify({
+      analysis: 'stub answer',
+      criticalSteps: [],
+      rootCauses: [
+        {
+          failure: alias,
+          location: alias,
+          causality: 'PRIMARY_FAILURE',
+          impact: ['TASK_TERMINATION'],
+          timing: 'IMMEDIATELY_AT_OCCURRENCE',
+          explanation: 'stub answer of the integration test',
+          fixType: 'OTHERS',
+          fix: 'none: this is the stub of the integration test',
+        },
+      ],
+      completion: 'COMPLETE_FAILURE',
+    }),
+  );
+}
+
+async function records(file: string): Promise<string[]> {
+  const parsed = recordSchema.parse(JSON.parse(await readFile(path.join(fixtures, file), 'utf8')));
+  return parsed.map((record) => JSON.stringify(record.raw_otel_json ?? record));
+}
+
+async function putEvents(
+  { logs }: Setting,
+  logGroupName: string,
+  messages: readonly string[],
+): Promise<void> {
+  // One event a call, as CloudWatch mostly delivers them.
+  for (const message of messages) {
+    await logs.send(
+      new PutLogEventsCommand({
+        logGroupName,
+        logStreamName: 'default',
+        logEvents: [{ timestamp: Date.now(), message }],
+      }),
+    );
+  }
+}
+
+async function until<T>(what: string, probe: () => Promise<T | null>): Promise<T> {
+  const deadline = Date.now() + PATIENCE_MS;
+  while (Date.now() < deadline) {
+    const found = await probe();
+    if (found !== null) return found;
+    await delay(500);
+  }
+  throw new Error(`waited ${PATIENCE_MS / 1000} s in vain: ${what}`);
+}
+
+const untilVersion = ({ store }: Setting, sessionId: string, version: number): Promise<Diagnosis> =>
+  until(`version ${version} of ${sessionId}`, async () => {
+    const latest = await store.latest(sessionId);
+    return latest !== null && latest.version >= version ? latest : null;
+  });
+
+/** Nothing is under way any more: no timer, no running execution. */
+const untilQuiet = ({ index, sfn, stack }: Setting): Promise<true> =>
+  until('silence', async () => {
+    for await (const _ of index.pending()) return null;
+    const { executions = [] } = await sfn.send(
+      new ListExecutionsCommand({ stateMachineArn: stack.stateMachineArn, statusFilter: 'RUNNING' }),
+    );
+    return executions.length === 0 ? true : null;
+  });
+
+async function executionCount({ sfn, stack }: Setting): Promise<number> {
+  const { executions = [] } = await sfn.send(
+    new ListExecutionsCommand({ stateMachineArn: stack.stateMachineArn }),
+  );
+  return executions.length;
+}
+
+function expect(condition: boolean, what: string): void {
+  if (!condition) throw new Error(`expected ${what}`);
+}
+
+const SCENARIOS: readonly (readonly [string, (setting: Setting) => Promise<void>])[] = [
+  [
+    'log events of a split session in, diagnosis out',
+    async (setting) => {
+      const spans = await records('agentcore-split-spans.json');
+      const logs = await records('agentcore-split-logs.json');
+      // The content comes first, and most of it names no session: it must find its way through the trace.
+      await putEvents(setting, RUNTIME_GROUP, logs.slice(0, LATE));
+      await putEvents(setting, SPANS_GROUP, spans);
+      const diagnosis = await untilVersion(setting, SESSION_ID, 1);
+      expect(
+        diagnosis.outcome === 'FAILURES_FOUND' || diagnosis.outcome === 'PARTIAL',
+        `a diagnosis, got ${diagnosis.outcome}: ${diagnosis.outcomeReason}`,
+      );
+      expect(
+        diagnosis.failures.some((failure) => failure.source.some(({ kind }) => kind === 'model')),
+        'a failure that the model named',
+      );
+      expect(diagnosis.rootCauses.length === diagnosis.failures.length, 'one root cause for each failure');
+      expect(setting.modelRequests.length >= 2, 'the stub to have been asked for detection and explanation');
+      await untilQuiet(setting);
+    },
+  ],
+  [
+    'the same events again: no execution, no version, no model call',
+    async (setting) => {
+      const executions = await executionCount(setting);
+      const asked = setting.modelRequests.length;
+      await putEvents(setting, RUNTIME_GROUP, (await records('agentcore-split-logs.json')).slice(0, LATE));
+      await putEvents(setting, SPANS_GROUP, await records('agentcore-split-spans.json'));
+      await until('the timer to be armed again', async () => {
+        for await (const state of setting.index.pending()) if (state.sessionId === SESSION_ID) return true;
+        return null;
+      });
+      await untilQuiet(setting);
+      expect((await executionCount(setting)) === executions, 'no new execution');
+      expect(setting.modelRequests.length === asked, 'no new model call');
+      expect((await setting.store.versions(SESSION_ID)).length === 1, 'one version');
+    },
+  ],
+  [
+    'a late record: version 2, the old one superseded',
+    async (setting) => {
+      await putEvents(setting, RUNTIME_GROUP, (await records('agentcore-split-logs.json')).slice(LATE));
+      const second = await untilVersion(setting, SESSION_ID, 2);
+      const versions = await setting.store.versions(SESSION_ID);
+      expect(versions.length === 2, `two versions, got ${versions.length}`);
+      expect(
+        versions.find(({ version }) => version === 1)?.superseded === true,
+        'version 1 to be superseded',
+      );
+      expect(
+        second.provenance.sessionHash !==
+          (await setting.store.version(SESSION_ID, 1))?.provenance.sessionHash,
+        'other content',
+      );
+      await untilQuiet(setting);
+    },
+  ],
+  [
+    'an execution that cannot read its session leaves a failure row and a dead letter, and fails',
+    async ({ sfn, stack, emulator }) => {
+      const { executionArn = '' } = await sfn.send(
+        new StartExecutionCommand({
+          stateMachineArn: stack.stateMachineArn,
+          name: 'no-such-session',
+          input: JSON.stringify({ sessionId: 'nobody', sessionKey: 'sessions/nobody/none.json.gz' }),
+        }),
+      );
+      const status = await until('the execution to end', async () => {
+        const execution = await sfn.send(new DescribeExecutionCommand({ executionArn }));
+        return execution.status === 'RUNNING' ? null : (execution.status ?? null);
+      });
+      expect(status === 'FAILED', `FAILED, got ${status}`);
+      const dynamo = new DynamoDBClient({ endpoint: emulator.endpoint, region: 'us-east-1' });
+      const row = await dynamo.send(
+        new GetItemCommand({
+          TableName: stack.table,
+          Key: marshall(failureKey('nobody', 'no-such-session')),
+        }),
+      );
+      expect(
+        JSON.stringify(row.Item ?? {}).includes('SessionInvalidError'),
+        'a failure row with the error by its name',
+      );
+    },
+  ],
+];
+
+process.exitCode = await main();
