@@ -109,9 +109,12 @@ export function classifyError(text: string, code: number | null): ErrorClass {
 
 const HTTP_STATUS =
   /\b(?:HTTP(?:\/\d(?:\.\d)?)?(?: error)?|status(?: ?code)?|HTTPError|response code|error code)["']?\s{0,3}[:=]?\s{0,3}([45]\d\d)\b|\b([45]\d\d) (?:Client|Server) Error\b/i;
+/** A bare number after a verb of answering. Only asked of texts that are known to be errors: "returned 404 rows" is none. */
+const ANSWERED_STATUS =
+  /\b(?:answered|returned|responded|replied|failed|error)(?: with)?(?: an?)?:?\s{1,3}\(?([45]\d\d)\b(?! ?(?:items?|rows?|results?|records?|bytes|ms|seconds|characters|tokens))/i;
 
 function statedHttpStatus(text: string): number | null {
-  const found = HTTP_STATUS.exec(text);
+  const found = HTTP_STATUS.exec(text) ?? ANSWERED_STATUS.exec(text);
   const digits = found?.[1] ?? found?.[2];
   return digits === undefined ? null : Number(digits);
 }
