@@ -7,20 +7,20 @@ import type { Block, SpanFlag } from './model.ts';
  * Tells apart why content is not there, in this order:
  * lost (the exporter says it dropped attributes) · not arrived (the span is still open, or its resource names a log
  * group for the content and no record came) · absent (nothing else explains it: recording is switched off).
- * Redacted and truncated are read off the content itself.
+ * Redacted and truncated are read off the content itself. `isAlone`: the session has no model call and no tool run,
+ * where an agent's own prompt and answer may stand alone.
  */
-export function flagContent(work: Work): void {
+export function flagContent(work: Work, isAlone: boolean): void {
   if (work.raw.inProgress) work.flags.add('in-progress');
   const missing = isInference(work)
     ? work.content.input.length === 0 && work.content.output.length === 0
     : isTool(work)
       ? work.content.toolCall.arguments === null && work.content.toolResult === null
-      : // An agent's own prompt and answer may stand at its model calls alone; only a known gap counts.
-        work.content.kind === 'invoke_agent' &&
-        work.content.userPrompt === null &&
-        work.content.agentResponse === null &&
-        isSplitLayout(work.raw) &&
-        !work.logs.some(isTelling);
+      : work.content.kind === 'invoke_agent' &&
+          work.content.userPrompt === null &&
+          work.content.agentResponse === null
+        ? isAlone || isKnownGap(work)
+        : false;
   if (missing) work.flags.add(whyMissing(work));
   for (const text of texts(work)) {
     if (isRedacted(text)) work.flags.add('content-redacted');
@@ -32,7 +32,11 @@ function whyMissing(work: Work): SpanFlag {
   if (work.flags.has('content-redacted')) return 'content-redacted';
   if (Number(work.raw.attributes['otel.dropped_attributes_count'] ?? 0) > 0) return 'content-lost';
   if (work.raw.inProgress) return 'content-not-arrived';
-  return isSplitLayout(work.raw) && !work.logs.some(isTelling) ? 'content-not-arrived' : 'content-absent';
+  return isKnownGap(work) ? 'content-not-arrived' : 'content-absent';
+}
+
+function isKnownGap(work: Work): boolean {
+  return isSplitLayout(work.raw) && !work.logs.some(isTelling);
 }
 
 /** The resource names the log group that receives the content (AgentCore's split layout). */

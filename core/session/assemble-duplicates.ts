@@ -67,7 +67,10 @@ function enclosingTool(work: Work, byId: ReadonlyMap<string, Work>): Work | null
     if (!isTool(above)) return null;
     const [a, b] = [above.content.toolCall, work.content.toolCall];
     const sameId = a.toolCallId !== null && a.toolCallId === b.toolCallId;
-    const sameCall = a.name === b.name && canonicalJson(a.arguments) === canonicalJson(b.arguments);
+    // A transport's span (MCP) often names the tool and no more.
+    const sameCall =
+      a.name === b.name &&
+      (b.arguments === null || canonicalJson(a.arguments) === canonicalJson(b.arguments));
     return sameId || (sameCall && (a.toolCallId === null || b.toolCallId === null)) ? above : null;
   }
   return null;

@@ -120,7 +120,10 @@ function buildSession(
   const works = ordered.flatMap((trace) => trace.works);
   pairCalls(works);
   gatherFromContent(works);
-  for (const work of works) flagContent(work);
+  const isAlone = !works.some(
+    (work) => work.content.kind === 'inference' || work.content.kind === 'execute_tool',
+  );
+  for (const work of works) flagContent(work, isAlone);
   const traces: Trace[] = ordered.map((trace) => ({
     traceId: trace.traceId,
     sessionId,

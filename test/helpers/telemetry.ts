@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { JsonObject, JsonValue } from '../../core/contracts/json.ts';
-import { CONTAINERS } from '../../core/formats/containers/index.ts';
+import { type Unpacked, unpackTelemetry } from '../../core/formats/containers/index.ts';
 import { parseJson } from '../../core/formats/decode-json.ts';
 import type { RawRecord } from '../../core/formats/format.ts';
 import { assembleSessions } from '../../core/session/assemble.ts';
@@ -13,7 +13,6 @@ import {
   sessionSchema,
   sessionSpans,
   type ToolSpan,
-  type Unread,
 } from '../../core/session/model.ts';
 
 /** The parsed telemetry fixture of that name, big integers kept. */
@@ -29,22 +28,10 @@ export function parsed(text: string): JsonValue {
 }
 
 /** Records of a document, by the container that is surest of it. */
-export function unpack(document: JsonValue): {
-  records: readonly RawRecord[];
-  unread: readonly Unread[];
-  container: string;
-} {
-  let best: (typeof CONTAINERS)[number] | undefined;
-  let sure = 0;
-  for (const container of CONTAINERS) {
-    const seen = container.recognise(document);
-    if (seen.match === 'yes' && seen.sure > sure) {
-      best = container;
-      sure = seen.sure;
-    }
-  }
-  if (best === undefined) throw new Error('no container recognises the document');
-  return { ...best.unpack(document), container: best.id };
+export function unpack(document: JsonValue): Unpacked {
+  const unpacked = unpackTelemetry(document);
+  if (unpacked === null) throw new Error('no container recognises the document');
+  return unpacked;
 }
 
 export function recordsOf(...documents: JsonValue[]): RawRecord[] {

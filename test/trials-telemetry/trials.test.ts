@@ -683,6 +683,11 @@ describe('what is not there is told apart', () => {
     )[0]!.flags;
 
   it('switched off by policy', () => expect(one({})).toEqual(['content-absent']));
+  it('of an agent span that is all there is', () =>
+    expect(
+      agents(onlySession([flatSpan('a', { attributes: { 'gen_ai.operation.name': 'invoke_agent' } })]))[0]!
+        .flags,
+    ).toEqual(['content-absent']));
   it('redacted', () =>
     expect(one(chat([user('[REDACTED]')], [answer('<redacted>')]))).toEqual(['content-redacted']));
   it('truncated', () =>

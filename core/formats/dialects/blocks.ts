@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { Block, SpanFlag } from '../../session/model.ts';
-import { type DecodeNote, toWellFormed, unwrapJson } from '../decode-json.ts';
+import { toWellFormed, unwrapJson } from '../decode-json.ts';
 import { mediaBlock, textWithoutMedia, withoutMedia } from '../decode-media.ts';
 
 /** One part of a message, in any producer's words. What nobody knows stays as its JSON text, flagged. */
@@ -238,10 +238,6 @@ function readMedia(part: JsonObject, type: string): Block {
     str(part.mediaType) ??
     (str(part.format) ? `${type}/${str(part.format)}` : `${type.replace(/^input_|_url$/g, '')}/*`);
   return mediaBlock(mediaType, data);
-}
-
-export function flagsOfNote(note: DecodeNote): SpanFlag | null {
-  return note === 'exact' ? null : note === 'truncated' ? 'content-truncated' : 'best-effort-decoded';
 }
 
 function str(value: JsonValue | undefined): string | null {

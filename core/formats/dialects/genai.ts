@@ -38,6 +38,9 @@ export function operationOf(span: RawSpan): 'inference' | 'execute_tool' | 'invo
     case 'invoke_agent':
     case 'create_agent':
     case 'invoke_workflow':
+    // Strands' multi-agent runs.
+    case 'invoke_swarm':
+    case 'invoke_graph':
       return 'invoke_agent';
     default:
       break;
