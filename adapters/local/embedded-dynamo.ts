@@ -1,6 +1,13 @@
 import path from 'node:path';
-import { CreateTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  ListTablesCommand,
+} from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
+import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
 import { TABLE } from '../../core/contracts/table.ts';
 import { lockDirectory } from './directory-lock.ts';
 
@@ -14,6 +21,8 @@ export const EMBEDDED_TABLE = 'rootspan';
 
 /** How long a second process waits: longer than storing a diagnosis takes, shorter than patience. */
 const LOCK_WAIT_MS = 10_000;
+/** Making the table takes milliseconds, on a busy machine a second. */
+const TABLE_WAIT_MS = 10_000;
 
 /**
  * DynamoDB in this process (dynalite over LevelDB), on a loopback port that the system chooses, with the same table
@@ -38,7 +47,7 @@ export async function startEmbeddedDynamo(folder: string | null): Promise<Embedd
       // Fixed, so that no real credentials are looked for, and none are sent.
       credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     });
-    await createTable(client, EMBEDDED_TABLE);
+    await ensureTable(client, EMBEDDED_TABLE, folder);
     return {
       client,
       tableName: EMBEDDED_TABLE,
@@ -57,9 +66,23 @@ export async function startEmbeddedDynamo(folder: string | null): Promise<Embedd
   }
 }
 
-async function createTable(client: DynamoDBClient, name: string): Promise<void> {
+/** A table is CREATING for a moment, in which it answers as if it did not exist. */
+async function ensureTable(client: DynamoDBClient, name: string, folder: string | null): Promise<void> {
   const { TableNames } = await client.send(new ListTablesCommand({}));
-  if (TableNames?.includes(name) === true) return;
+  if (TableNames?.includes(name) !== true) await createTable(client, name);
+  const deadline = Date.now() + TABLE_WAIT_MS;
+  for (;;) {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
+    if (Table?.TableStatus === 'ACTIVE') return;
+    if (Date.now() > deadline)
+      throw new ConfigurationInvalidError(
+        `the store in ${folder ?? 'memory'} was left half-made by a process that ended while making it: delete its folder "dynamodb"`,
+      );
+    await delay(5);
+  }
+}
+
+async function createTable(client: DynamoDBClient, name: string): Promise<void> {
   const keys = [TABLE.partitionKey, TABLE.sortKey, TABLE.index.partitionKey, TABLE.index.sortKey];
   await client.send(
     new CreateTableCommand({
