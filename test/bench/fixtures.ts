@@ -2,6 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
+import { isJsonObject, type JsonValue } from '../../core/contracts/json.ts';
+import { limitsOf, UNNAMED_MODEL } from '../../core/model/capabilities.ts';
+import { type Model, type ModelRequest, NO_USAGE } from '../../core/model/port.ts';
 
 /** Writes files into a folder of its own that is removed after the tests. */
 export function folderWith(files: Readonly<Record<string, unknown>>): string {
@@ -97,4 +100,47 @@ export function whoWhenRecord(step = '1'): Record<string, unknown> {
     ],
     system_prompt: { Geo_Expert: 'You know rivers.', Map_Expert: 'You know maps.' },
   };
+}
+
+/** A model that answers any schema with the least that fits it, so that every stage gets to ask. */
+export function leastModel(): { model: Model; requests: ModelRequest[] } {
+  const requests: ModelRequest[] = [];
+  return {
+    requests,
+    model: {
+      spec: 'least',
+      limits: limitsOf(UNNAMED_MODEL),
+      async ask(request) {
+        requests.push(request);
+        return {
+          text: JSON.stringify(least(request.answer.schema)),
+          usage: { ...NO_USAGE, inputTokens: 100, calls: 1 },
+          model: 'least',
+          rung: 'text',
+          requestHash: 'f'.repeat(64),
+          cached: false,
+          durationMs: 0,
+        };
+      },
+    },
+  };
+}
+
+function least(schema: JsonValue | undefined): JsonValue {
+  if (!isJsonObject(schema)) return null;
+  if (Array.isArray(schema.enum)) return schema.enum[0] ?? null;
+  switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
+    case 'object': {
+      const properties = isJsonObject(schema.properties) ? schema.properties : {};
+      return Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, least(value)]));
+    }
+    case 'array':
+      return Number(schema.minItems ?? 0) > 0 ? [least(schema.items)] : [];
+    case 'string':
+      return 'x';
+    case 'boolean':
+      return false;
+    default:
+      return 0;
+  }
 }

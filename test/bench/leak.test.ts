@@ -5,15 +5,13 @@ import type { LabelledRun } from '../../bench/datasets/labelled-run.ts';
 import { type AnswerPaths, TAU_ANSWERS, WHO_WHEN_ANSWERS } from '../../bench/datasets/strip-answers.ts';
 import { loadWhoWhen } from '../../bench/datasets/who-when.ts';
 import { runChecks } from '../../core/checks/registry.ts';
-import { isJsonObject, type JsonValue } from '../../core/contracts/json.ts';
 import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
 import { readSessions } from '../../core/formats/registry.ts';
-import { limitsOf, UNNAMED_MODEL } from '../../core/model/capabilities.ts';
-import { type Model, type ModelRequest, NO_USAGE } from '../../core/model/port.ts';
+import type { Model, ModelRequest } from '../../core/model/port.ts';
 import { diagnose } from '../../core/pipeline.ts';
 import { toTrajectory } from '../../core/session/to-trajectory.ts';
 import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
-import { folderWith, tauLabel, tauRun, whoWhenRecord } from './fixtures.ts';
+import { folderWith, leastModel, tauLabel, tauRun, whoWhenRecord } from './fixtures.ts';
 
 /*
  * Every label and answer field of the fixtures holds a canary. Nothing that analyses a session may see one.
@@ -75,44 +73,8 @@ describe.each([
 });
 
 describe('prompts of every stage', () => {
-  /** Answers any schema with the least that fits it, so that every stage gets to ask. */
-  const least = (schema: JsonValue | undefined): JsonValue => {
-    if (!isJsonObject(schema)) return null;
-    if (Array.isArray(schema.enum)) return schema.enum[0] ?? null;
-    const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
-    switch (type) {
-      case 'object': {
-        const properties = isJsonObject(schema.properties) ? schema.properties : {};
-        return Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, least(value)]));
-      }
-      case 'array':
-        return Number(schema.minItems ?? 0) > 0 ? [least(schema.items)] : [];
-      case 'string':
-        return 'x';
-      case 'boolean':
-        return false;
-      default:
-        return 0;
-    }
-  };
   const prompts = async (runs: readonly LabelledRun[], depth: 'standard' | 'deep') => {
-    const requests: ModelRequest[] = [];
-    const model: Model = {
-      spec: 'least',
-      limits: limitsOf(UNNAMED_MODEL),
-      async ask(request) {
-        requests.push(request);
-        return {
-          text: JSON.stringify(least(request.answer.schema)),
-          usage: NO_USAGE,
-          model: 'least',
-          rung: 'text',
-          requestHash: String(requests.length),
-          cached: false,
-          durationMs: 0,
-        };
-      },
-    };
+    const { model, requests } = leastModel();
     for (const { session, gold } of runs) {
       const options = { ...DEFAULT_OPTIONS, depth, assumeFailed: gold !== null };
       await diagnose(session, options, { model, counter: makeTokenCounter(), clock: { now: () => 0 } });

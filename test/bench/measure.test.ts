@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { recordModel } from '../../adapters/models/replay.ts';
 import { openJournal } from '../../bench/accuracy/journal.ts';
 import { costPicture, tolerancePicture } from '../../bench/accuracy/pictures.ts';
 import type { PredictedStep, Prediction, Predictor } from '../../bench/accuracy/predictor.ts';
@@ -9,8 +10,11 @@ import { accuracyTable } from '../../bench/accuracy/table.ts';
 import { benchAccuracy } from '../../bench/accuracy.ts';
 import { loadAgentRx } from '../../bench/datasets/agentrx.ts';
 import { ModelPendingError } from '../../core/contracts/errors.ts';
+import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
 import { NO_USAGE } from '../../core/model/port.ts';
-import { folderWith, tauLabel, tauRun } from './fixtures.ts';
+import { diagnose } from '../../core/pipeline.ts';
+import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { folderWith, leastModel, tauLabel, tauRun } from './fixtures.ts';
 
 const data = folderWith({
   'tau_retail/tau_dataset_failed.json': [tauRun(7), tauRun(8)],
@@ -277,6 +281,27 @@ describe('rootspan bench accuracy', () => {
     expect(code).toBe(0);
     expect(printed).toMatch(/exact step +100\.0 % \[34\.2, 100\.0\] 2\/2/);
     expect(printed).toMatch(/false alarms .* 0\/1/);
+  });
+  it('with replay: it prints the whole table from recordings, twice the same', async () => {
+    const out = folderWith({});
+    const tape = path.join(out, 'tape');
+    for (const { session, gold } of runs) {
+      await diagnose(
+        session,
+        { ...DEFAULT_OPTIONS, assumeFailed: gold !== null },
+        {
+          model: recordModel(leastModel().model, tape),
+          counter: makeTokenCounter(),
+          clock: { now: () => 0 },
+        },
+      );
+    }
+    const first = await run(...common, '--out', out, '--model', `replay:${tape}`);
+    const second = await run(...common, '--out', out, '--model', `replay:${tape}`);
+    expect(first.err).toBe('');
+    expect(first.code).toBe(0);
+    expect(first.out).toMatch(/detect +3 +100 /);
+    expect(second).toEqual(first);
   });
   it('a folder of own sessions with a label file', async () => {
     const folder = folderWith({
