@@ -1,7 +1,7 @@
 import { SessionInvalidError } from '../contracts/errors.ts';
 import { isJsonObject, type JsonValue } from '../contracts/json.ts';
 import { assembleSessions } from '../session/assemble.ts';
-import { type Session, sessionSpans, type Unread } from '../session/model.ts';
+import type { Session, Unread } from '../session/model.ts';
 import { CONTAINERS } from './containers/index.ts';
 import { sanitiseJson } from './decode-json.ts';
 import { decodeLogEventMessage } from './decode-log-event.ts';
@@ -59,11 +59,11 @@ export function readSessions(input: SessionInput): ReadResult {
   }
   const read = readAny(parsed.document, source, lines.records);
   const unread = [...parsed.unread, ...lines.unread, ...read.unread];
-  const sessions = read.sessions.filter((session) => sessionSpans(session).length > 0);
+  const hasSpans = (session: Session): boolean => session.traces.some((trace) => trace.spans.length > 0);
+  const sessions = read.sessions.filter(hasSpans);
   for (const session of read.sessions) {
-    if (!sessions.includes(session)) {
-      unread.push({ where: session.sessionId, reason: 'a session without any message or span', count: 1 });
-    }
+    if (hasSpans(session)) continue;
+    unread.push({ where: session.sessionId, reason: 'a session without any message or span', count: 1 });
   }
   if (sessions.length === 0) {
     const why = unread.map((entry) => `${entry.where}: ${entry.reason} (${entry.count})`).join('; ');
@@ -198,9 +198,15 @@ function joined(results: readonly ReadResult[], unread: readonly Unread[]): Read
 /** Two sessions of one input must not be stored under one id: later ones get `-2`, `-3`, … */
 function withDistinctIds(sessions: readonly Session[]): Session[] {
   const taken = new Set<string>();
+  const seen = new Map<string, number>();
   return sessions.map((session) => {
     let sessionId = session.sessionId;
-    for (let n = 2; taken.has(sessionId); n += 1) sessionId = `${session.sessionId}-${n}`;
+    let n = seen.get(sessionId) ?? 1;
+    while (taken.has(sessionId)) {
+      n += 1;
+      sessionId = `${session.sessionId}-${n}`;
+    }
+    seen.set(session.sessionId, n);
     taken.add(sessionId);
     if (sessionId === session.sessionId) return session;
     return { ...session, sessionId, traces: session.traces.map((trace) => ({ ...trace, sessionId })) };

@@ -190,43 +190,57 @@ function messageOf(turn: Turn, blocks: readonly Block[]): Message {
   };
 }
 
-/** Calls in order of asking, found by id in constant time: logs of 10,000 messages are real. */
+/** Calls in order of asking; the oldest open one is found in constant time, since logs of 100,000 messages are real. */
+class CallQueue {
+  readonly calls: PendingCall[] = [];
+  #next = 0;
+
+  oldestOpen(): PendingCall | undefined {
+    while (this.calls[this.#next]?.answered === true) this.#next += 1;
+    return this.calls[this.#next];
+  }
+}
+
 class PendingCalls {
-  readonly #byId = new Map<string, PendingCall[]>();
-  #open: PendingCall[] = [];
+  readonly #queues = new Map<string, CallQueue>();
 
   ask(call: PendingCall): void {
-    this.#open.push(call);
-    if (call.toolCallId === null) return;
-    const sameId = this.#byId.get(call.toolCallId);
-    if (sameId === undefined) this.#byId.set(call.toolCallId, [call]);
-    else sameId.push(call);
+    for (const id of [idKey(call.toolCallId), ANY]) {
+      for (const name of [nameKey(call.name), ANY]) {
+        const key = JSON.stringify([id, name]);
+        const queue = this.#queues.get(key) ?? new CallQueue();
+        queue.calls.push(call);
+        this.#queues.set(key, queue);
+      }
+    }
   }
 
   answer(
     toolCallId: string | null,
     toolName: string | undefined,
   ): { call: PendingCall | undefined; flags: SpanFlag[] } {
-    const sameId = toolCallId === null ? undefined : this.#byId.get(toolCallId);
+    const sameId = toolCallId === null ? undefined : this.#find(idKey(toolCallId), ANY);
     if (sameId !== undefined) {
-      const open = sameId.find((call) => !call.answered) ?? sameId.at(-1);
-      const repeated = sameId.length > 1 || open?.answered === true;
-      return { call: this.#close(open), flags: repeated ? ['duplicate-call-id'] : [] };
+      const open = sameId.oldestOpen();
+      const repeated = open === undefined || sameId.calls.length > 1;
+      return { call: close(open ?? sameId.calls.at(-1)), flags: repeated ? ['duplicate-call-id'] : [] };
     }
     // An id that no call has: whoever asked is not in this log, and a call with another id must not be taken for it.
-    const open = this.#open.find(
-      (call) =>
-        !call.answered &&
-        (toolCallId === null || call.toolCallId === null) &&
-        (toolName === undefined || call.name === toolName),
-    );
-    return { call: this.#close(open), flags: [open === undefined ? 'content-absent' : 'paired-by-position'] };
+    const id = toolCallId === null ? ANY : idKey(null);
+    const open = this.#find(id, toolName === undefined ? ANY : nameKey(toolName))?.oldestOpen();
+    return { call: close(open), flags: [open === undefined ? 'content-absent' : 'paired-by-position'] };
   }
 
-  #close(call: PendingCall | undefined): PendingCall | undefined {
-    if (call !== undefined) call.answered = true;
-    // Answers come close to their calls, so the list of open ones stays short.
-    this.#open = this.#open.filter((entry) => !entry.answered);
-    return call;
+  #find(id: string, name: string): CallQueue | undefined {
+    return this.#queues.get(JSON.stringify([id, name]));
   }
+}
+
+const ANY = '*';
+const idKey = (id: string | null): string => (id === null ? '-' : `=${id}`);
+const nameKey = (name: string): string => `=${name}`;
+
+function close(call: PendingCall | undefined): PendingCall | undefined {
+  if (call !== undefined) call.answered = true;
+  return call;
 }
