@@ -34,28 +34,39 @@ export interface Outcome {
 
 const MAX_SEEN = 8;
 
+/** A scope of names: that of the scene, or inside it one loop variable. */
 class Frame {
   readonly scene: Scene;
   readonly seen: Map<string, string>;
-  readonly #locals: ReadonlyMap<string, Value>;
+  readonly #outer: Frame | null;
+  readonly #name: string;
+  readonly #value: Value;
 
-  constructor(scene: Scene, seen: Map<string, string>, locals: ReadonlyMap<string, Value> = new Map()) {
+  constructor(
+    scene: Scene,
+    seen: Map<string, string>,
+    outer: Frame | null = null,
+    name = '',
+    value: Value = null,
+  ) {
     this.scene = scene;
     this.seen = seen;
-    this.#locals = locals;
+    this.#outer = outer;
+    this.#name = name;
+    this.#value = value;
   }
 
   with(name: string, value: Value): Frame {
-    return new Frame(this.scene, this.seen, new Map(this.#locals).set(name, value));
+    return new Frame(this.scene, this.seen, this, name, value);
   }
 
   lookup(name: string): Value {
-    const local = this.#locals.get(name);
-    return local !== undefined ? local : readKey(this.scene.variables, name);
+    if (this.#outer === null) return readKey(this.scene.variables, name);
+    return this.#name === name ? this.#value : this.#outer.lookup(name);
   }
 
   get inLoop(): boolean {
-    return this.#locals.size > 0;
+    return this.#outer !== null;
   }
 }
 

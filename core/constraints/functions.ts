@@ -28,9 +28,10 @@ export interface LanguageFunction {
   run(args: readonly Value[], context: FunctionContext): Value;
 }
 
+const isCalls = (value: Value): value is readonly ValueMap[] => isList(value) && value.every(isMap);
 const calls = (value: Value | undefined): readonly ValueMap[] => {
-  if (value === undefined || !isList(value)) throw new EvaluationError('type', 'expected a list of calls');
-  return value.filter(isMap);
+  if (value === undefined || !isCalls(value)) throw new EvaluationError('type', 'expected a list of calls');
+  return value;
 };
 const asText = (value: Value | undefined): string => {
   if (typeof value !== 'string') {

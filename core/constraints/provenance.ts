@@ -9,7 +9,9 @@ import { isList, isMap, type Value } from './values.ts';
  */
 export class EarlierText {
   readonly #steps: readonly { readonly index: number; readonly byUser: boolean; readonly text: string }[];
-  readonly #numbers: readonly (ReadonlySet<number> | null)[];
+  /** Rows of `#steps` in which a word or a number occurs, in order: what is asked for is looked for in these only. */
+  readonly #withWord = new Map<string, number[]>();
+  readonly #withNumber = new Map<number, number[]>();
 
   constructor(trajectory: Trajectory) {
     const rows = trajectory.steps.map((step) => ({
@@ -24,7 +26,10 @@ export class EarlierText {
     }));
     const standing = [trajectory.goal, trajectory.systemPrompt].filter((text) => text !== null).join('\n');
     this.#steps = [{ index: -1, byUser: trajectory.goal !== null, text: fold(standing) }, ...rows];
-    this.#numbers = this.#steps.map(({ text }) => (text === '' ? null : new Set(numbersIn(text))));
+    for (const [row, { text }] of this.#steps.entries()) {
+      for (const word of new Set(text.match(WORD))) remember(this.#withWord, word, row);
+      for (const number of new Set(numbersIn(text))) remember(this.#withNumber, number, row);
+    }
   }
 
   /** Whether every scalar inside the value occurs before the step. Empty values and booleans need no source. */
@@ -36,15 +41,32 @@ export class EarlierText {
       return Object.values(value).every((item) => this.supports(item, beforeStep, byUserOnly, meter));
     }
     const wanted = typeof value === 'number' ? value : fold(value);
-    for (const [row, step] of this.#steps.entries()) {
-      if (step.index >= beforeStep) break;
+    for (const row of this.#rowsWith(wanted)) {
+      const step = this.#steps[row];
+      if (step === undefined || step.index >= beforeStep) break;
+      meter.charge(1);
       if (byUserOnly && !step.byUser) continue;
+      if (typeof wanted === 'number') return true;
       meter.chargeText(step.text.length / 8);
-      if (typeof wanted === 'number' ? this.#numbers[row]?.has(wanted) : occurs(step.text, wanted))
-        return true;
+      if (occurs(step.text, wanted)) return true;
     }
     return false;
   }
+
+  #rowsWith(wanted: string | number): readonly number[] {
+    if (typeof wanted === 'number') return this.#withNumber.get(wanted) ?? [];
+    const [word] = wanted.match(WORD) ?? [];
+    return word === undefined ? this.#steps.map((_, row) => row) : (this.#withWord.get(word) ?? []);
+  }
+}
+
+/** A value stands between word boundaries, so its first word is a whole word of the text. */
+const WORD = /[\p{L}\p{N}_]+/gu;
+
+function remember<K>(index: Map<K, number[]>, key: K, row: number): void {
+  const rows = index.get(key);
+  if (rows === undefined) index.set(key, [row]);
+  else rows.push(row);
 }
 
 type Part = Trajectory['steps'][number]['parts'][number];

@@ -36,7 +36,7 @@ export function judgeByReference(
     const step = trajectory.steps[exchange.callStep];
     if (step === undefined || onlyLooks(exchange.name)) continue;
     const near = expected.some(({ name }) => name === exchange.name);
-    return judged(step, 0.9, near ? 'misinterpretation' : 'plan-adherence', {
+    return judged(step, 0.9, {
       reason: near
         ? `${exchange.name} was expected with other arguments: the first write that is not an expected one.`
         : `${exchange.name} is not among the expected actions: the first write that is not an expected one.`,
@@ -48,7 +48,7 @@ export function judgeByReference(
   if (missing.length === 0 || last === undefined) return null;
   const names = missing.map(({ name }) => name).join(', ');
   const reason = `The run ended without expected actions: ${names}.`;
-  return judged(last, 0.75, 'plan-adherence', { reason, evidence: [] });
+  return judged(last, 0.75, { reason, evidence: [] });
 }
 
 function onlyLooks(name: string): boolean {
@@ -58,10 +58,14 @@ function onlyLooks(name: string): boolean {
 const keyOf = ({ name, arguments: args }: { readonly name: string; readonly arguments: JsonValue }): string =>
   `${name} ${canonicalJson(plain(args))}`;
 
+/** Sentences are worded as one likes: two free texts ask for the same, whatever they say. */
+const FREE_TEXT_WORDS = 6;
+
 /** Arguments as a tool reads them: `"3"` and 3, and lists of ids in any order, ask for the same. */
 function plain(value: JsonValue): JsonValue {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value === 'string') return value.trim();
+  if (typeof value === 'string')
+    return value.trim().split(/\s+/).length > FREE_TEXT_WORDS ? '(text)' : value.trim();
   if (Array.isArray(value))
     return value.map(plain).sort((a, b) => (canonicalJson(a) < canonicalJson(b) ? -1 : 1));
   if (!isJsonObject(value)) return value;
@@ -72,10 +76,10 @@ function quoteCall(step: Step, { name, arguments: args }: ToolExchange): Critica
   return [{ spanId: step.spanId, quote: `${name}(${JSON.stringify(args)})`.slice(0, 300), note: 'the call' }];
 }
 
+/** The reference says where, not why: the category is left to whoever explains (`inconclusive` without a model). */
 function judged(
   step: Step,
   confidence: number,
-  category: CriticalStep['category'],
   said: Pick<CriticalStep, 'reason' | 'evidence'>,
 ): CriticalStep {
   const { spanId, position, agent } = step;
@@ -83,7 +87,7 @@ function judged(
     spanId,
     position,
     agent,
-    category,
+    category: 'inconclusive',
     confidence,
     ...said,
     alternatives: [],

@@ -140,6 +140,13 @@ async function askWindow(input: ExplainInput, chunk: Chunk): Promise<readonly As
   return (await settleAll(halves.map((half) => askWindow(input, half)))).flat();
 }
 
+/** A decided step stands. What a reference cannot say, its category, is taken from whoever explains the same step. */
+function takeOver(decided: CriticalStep | null, read: CriticalStep | null) {
+  const named = decided?.judgedBy === 'reference' && read?.spanId === decided.spanId ? read : null;
+  const critical = decided === null || named === null ? decided : { ...decided, category: named.category };
+  return { critical, quarantined: [], lost: [] };
+}
+
 /** From a raw answer to a consistent result: spans checked, one cause a failure, the critical step a failure too. */
 function conclude(
   input: ExplainInput,
@@ -154,10 +161,8 @@ function conclude(
     aliases: shown.aliases,
     isQuoted: makeQuoteCheck(shown.text),
   };
-  const judged =
-    input.decided === undefined
-      ? readCriticalSteps(value.criticalSteps, context)
-      : { critical: input.decided, quarantined: [], lost: [] };
+  const read = readCriticalSteps(value.criticalSteps, context);
+  const judged = input.decided === undefined ? read : takeOver(input.decided, read.critical);
   const { critical } = judged;
   const source = sourceOf(critical, requestHash);
   const failures = withCriticalStep(

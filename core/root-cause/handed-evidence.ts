@@ -33,7 +33,10 @@ const foundBy = (failure: Failure, i: number): string => {
 export function writeDecided(decided: CriticalStep | null | undefined, aliasOf: AliasOf): string {
   if (decided === undefined) return '';
   if (decided === null) return 'There is no critical step.';
-  const { spanId, category, reason } = decided;
+  const { spanId, category, reason, judgedBy } = decided;
+  if (judgedBy === 'reference') {
+    return `${name(spanId, aliasOf)}, decided by the expected actions; its category is for you to name: ${idsToAliases(reason, aliasOf)}`;
+  }
   return `${name(spanId, aliasOf)} ${category}: ${idsToAliases(reason, aliasOf)}`;
 }
 

@@ -49,6 +49,16 @@ describe('the mode with a reference', () => {
     if (critical !== null) expect(critical.judgedBy).toBe('reference');
   });
 
+  it('free text may be worded otherwise, an id may not', () => {
+    const said = {
+      name: 'hand_over',
+      arguments: { summary: 'The user wants a refund for two flights booked last week.' },
+    };
+    const run_ = (summary: string) => judgeByReference(run(['hand_over', { summary }]), [said]);
+    expect(run_('User asks to be paid back for both of the flights.')).toBeNull();
+    expect(run_('B-17')?.spanId).toBe('span-1');
+  });
+
   it('numbers as text, and lists in another order, are the same argument', () => {
     const trajectory = run(['pay', { amount: '30', to: ['y', 'x'] }]);
     expect(

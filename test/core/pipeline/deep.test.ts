@@ -171,6 +171,20 @@ describe('a critical step judged apart', () => {
     ]);
   });
 
+  test('expected actions say where, the model says what kind', async () => {
+    const model = scriptedModel([
+      { purpose: 'detect', reply: FOUND },
+      { purpose: 'root-cause', contains: 'decided by the expected actions', reply: EXPLAINED },
+    ]);
+    const diagnosis = await run(model, { expectedActions: [{ name: 'refund', arguments: { amount: 120 } }] });
+    model.assertDone();
+    expect(diagnosis.criticalStep).toMatchObject({
+      spanId: 'span-4',
+      category: 'misinterpretation',
+      judgedBy: 'reference',
+    });
+  });
+
   test('expected actions decide without a model, under their own label', async () => {
     const expectedActions = [
       { name: 'get_booking', arguments: { id: 'B-17' } },
