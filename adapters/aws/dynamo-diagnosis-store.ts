@@ -13,6 +13,7 @@ import type {
 import {
   diagnosisKey,
   latestKey,
+  sessionIndexKey,
   sessionPk,
   TABLE,
   type TimelinePattern,
@@ -133,7 +134,9 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
 
   async versions(sessionId: string): Promise<readonly DiagnosisSummary[]> {
     const heads = await this.#heads(sessionId);
-    return heads.map(({ summary }, index) => ({ ...summary, superseded: index < heads.length - 1 }));
+    const index = await this.#table.get(sessionIndexKey(sessionId));
+    const given = index !== null && isGivenAway(index);
+    return heads.map(({ summary }, at) => ({ ...summary, superseded: given || at < heads.length - 1 }));
   }
 
   async recent(query: Parameters<DiagnosisStore['recent']>[0]): Promise<Page<DiagnosisSummary>> {
@@ -153,12 +156,14 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
       if (found.length > limit) break;
     }
     const page = found.slice(0, limit);
-    const newest = await this.#newestVersions(page.map(({ summary }) => summary.sessionId));
+    const { newest, given } = await this.#standing(page.map(({ summary }) => summary.sessionId));
     const last = page.at(-1);
     return {
       items: page.map(({ summary }) => ({
         ...summary,
-        superseded: summary.version < (newest.get(sessionPk(summary.sessionId)) ?? summary.version),
+        superseded:
+          given.has(sessionPk(summary.sessionId)) ||
+          summary.version < (newest.get(sessionPk(summary.sessionId)) ?? summary.version),
       })),
       ...(found.length > limit && last !== undefined ? { next: encodeNext(last.sk) } : {}),
     };
@@ -227,9 +232,16 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
     return diagnosisSchema.parse({ ...JSON.parse(text), version: summary.version });
   }
 
-  async #newestVersions(sessionIds: readonly string[]): Promise<Map<string, number>> {
-    const items = await this.#table.getMany(sessionIds.map((sessionId) => latestKey(sessionId)));
-    return new Map(items.map((item) => [item.pk, z.number().parse(item.version)]));
+  /** By partition key: the newest version, and the sessions whose traces turned out to belong to another one. */
+  async #standing(
+    sessionIds: readonly string[],
+  ): Promise<{ newest: ReadonlyMap<string, number>; given: ReadonlySet<string> }> {
+    const items = await this.#table.getMany(sessionIds.flatMap((id) => [latestKey(id), sessionIndexKey(id)]));
+    const pointers = items.filter((item) => item.version !== undefined);
+    return {
+      newest: new Map(pointers.map((item) => [item.pk, z.number().parse(item.version)])),
+      given: new Set(items.filter(isGivenAway).map((item) => item.pk)),
+    };
   }
 
   #expiry(): Record<string, number> {
@@ -238,6 +250,9 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
     return { [TABLE.expiry]: Math.floor(this.#clock.now() / 1000) + retentionDays * 86_400 };
   }
 }
+
+/** Of the session index (ingest): `ownedBy` names the session that the traces belong to. */
+const isGivenAway = (item: Item): boolean => typeof item.ownedBy === 'string';
 
 function patternsFor(summary: Omit<DiagnosisSummary, 'superseded'>): TimelinePattern[] {
   return [

@@ -20,17 +20,15 @@ const stateSchema = z.object({
   sessionId: z.string(),
   firstSeen: z.number(),
   lastSeen: z.number(),
-  lastEvent: z.string(),
-  armed: z.boolean().default(false),
+  lastBatch: z.string(),
+  open: z.boolean().default(false),
+  timer: z.string().nullable().default(null),
   closedAt: z.number().nullable().default(null),
   closedHash: z.string().nullable().default(null),
   closings: z.number().default(0),
   ownedBy: z.string().nullable().default(null),
   skipped: z.string().nullable().default(null),
 });
-
-/** A warm Lambda sees the same links over and over: what it has written once it need not write again. */
-const REMEMBERED_LINKS = 10_000;
 
 export interface SessionIndexOptions {
   /** After which the index forgets a session that got no more records; `null` keeps it. */
@@ -42,7 +40,6 @@ export class DynamoSessionIndex implements SessionIndex {
   readonly #table: DynamoTable;
   readonly #clock: Clock;
   readonly #options: SessionIndexOptions;
-  readonly #linked = new Set<string>();
 
   constructor(client: DynamoDBClient, tableName: string, clock: Clock, options: SessionIndexOptions) {
     this.#table = new DynamoTable(client, tableName, () => clock.now());
@@ -51,16 +48,13 @@ export class DynamoSessionIndex implements SessionIndex {
   }
 
   async link(traceId: string, sessionId: string): Promise<void> {
-    const memo = `${traceId}\n${sessionId}`;
-    if (this.#linked.has(memo)) return;
-    // A conditional put costs as much as a plain one, and a plain one would move the expiry of each repetition.
+    // Ingest asks the trace for its sessions: once that answers, the other direction must stand. A plain put would
+    // move the expiry at each repetition, so both are conditional.
+    await this.#table.putIf({ ...sessionTraceKey(sessionId, traceId), traceId, ...this.#expiry() }, 'absent');
     await this.#table.putIf(
       { ...traceSessionKey(traceId, sessionId), sessionId, ...this.#expiry() },
       'absent',
     );
-    await this.#table.putIf({ ...sessionTraceKey(sessionId, traceId), traceId, ...this.#expiry() }, 'absent');
-    if (this.#linked.size >= REMEMBERED_LINKS) this.#linked.clear();
-    this.#linked.add(memo);
   }
 
   async sessionsOfTrace(traceId: string): Promise<readonly string[]> {
@@ -77,27 +71,22 @@ export class DynamoSessionIndex implements SessionIndex {
     return found;
   }
 
-  async touch(sessionId: string, arrival: { at: number; event: string }): Promise<SessionState> {
+  async touch(sessionId: string, { at, batch }: { at: number; batch: string }): Promise<SessionState> {
     const key = sessionIndexKey(sessionId);
+    const arrived = { sessionId, lastBatch: batch, open: true, ...this.#expiry() };
     const moved = await this.#table.update(key, {
-      set: {
-        sessionId,
-        lastSeen: arrival.at,
-        lastEvent: arrival.event,
-        [TABLE.index.sortKey]: pendingIndexSk(arrival.at),
-        ...this.#expiry(),
-      },
-      keep: { firstSeen: arrival.at },
-      onlyIf: [{ lastSeen: 'absent' }, { lastSeen: { is: '<=', to: arrival.at } }],
+      set: { ...arrived, lastSeen: at, [TABLE.index.sortKey]: pendingIndexSk(at) },
+      keep: { firstSeen: at },
+      onlyIf: [{ lastSeen: 'absent' }, { lastSeen: { is: '<=', to: at } }],
     });
     // Another Lambda with a faster clock was here: time does not move back, but the arrival must still show.
-    const item = moved ?? (await this.#table.update(key, { set: { lastEvent: arrival.event } }));
-    return parseState(item);
+    return parseState(moved ?? (await this.#table.update(key, { set: arrived })));
   }
 
-  async markArmed(sessionId: string): Promise<void> {
+  async markArmed(sessionId: string, token: string): Promise<void> {
     await this.#table.update(sessionIndexKey(sessionId), {
-      set: { armed: true, [TABLE.index.partitionKey]: PENDING_INDEX_PK },
+      set: { timer: token, [TABLE.index.partitionKey]: PENDING_INDEX_PK },
+      onlyIf: [{ timer: 'absent' }],
     });
   }
 
@@ -108,13 +97,13 @@ export class DynamoSessionIndex implements SessionIndex {
 
   async markClosed(
     sessionId: string,
-    seen: Pick<SessionState, 'lastSeen' | 'lastEvent'>,
+    seen: Pick<SessionState, 'lastSeen' | 'lastBatch'>,
     closing: Pick<SessionState, 'closedAt' | 'closedHash' | 'closings' | 'ownedBy' | 'skipped'>,
   ): Promise<boolean> {
     const item = await this.#table.update(sessionIndexKey(sessionId), {
-      set: { ...closing, armed: false },
-      remove: [TABLE.index.partitionKey],
-      onlyIf: [{ lastSeen: { is: '=', to: seen.lastSeen }, lastEvent: { is: '=', to: seen.lastEvent } }],
+      set: { ...closing, open: false },
+      remove: ['timer', TABLE.index.partitionKey],
+      onlyIf: [{ lastSeen: { is: '=', to: seen.lastSeen }, lastBatch: { is: '=', to: seen.lastBatch } }],
     });
     return item !== null;
   }

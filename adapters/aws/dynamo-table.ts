@@ -96,7 +96,7 @@ export class DynamoTable {
       readonly set: Readonly<Record<string, unknown>>;
       readonly keep?: Readonly<Record<string, unknown>>;
       readonly remove?: readonly string[];
-      /** Attributes that must be equal, or absent where `undefined`; any of the alternatives suffices. */
+      /** Alternatives, of which one must hold whole. */
       readonly onlyIf?: readonly Readonly<Record<string, Comparison>>[];
     },
   ): Promise<Item | null> {

@@ -4,6 +4,10 @@ import { sanitiseJson, toWellFormed } from './decode-json.ts';
 import { type Attributes, readAttributes, readKind, readStatus, readUnixNano } from './decode-values.ts';
 import type { RawEvent, RawLog, RawRecord, RawSpan } from './format.ts';
 
+/** Ids of a span that states none (all zeros): what reads several sessions at once must not join by these. */
+export const UNKNOWN_TRACE = 'unknown-trace';
+export const UNKNOWN_SPAN = 'unknown-span';
+
 export interface Inherited {
   readonly resource?: JsonValue | undefined;
   readonly scope?: JsonValue | undefined;
@@ -68,8 +72,8 @@ function readSpan(record: JsonObject, inherited: Inherited): RawSpan {
   const rawEvents = record.events ?? record.span_events ?? record.spanEvents;
   return {
     type: 'span',
-    traceId: readTraceId(record.traceId ?? record.trace_id) ?? 'unknown-trace',
-    spanId: readSpanId(record.spanId ?? record.span_id) ?? 'unknown-span',
+    traceId: readTraceId(record.traceId ?? record.trace_id) ?? UNKNOWN_TRACE,
+    spanId: readSpanId(record.spanId ?? record.span_id) ?? UNKNOWN_SPAN,
     parentSpanId: readSpanId(record.parentSpanId ?? record.parent_span_id ?? record.parent_id),
     name: toWellFormed(name !== '' ? name : String(attributes['aws.xray.name'] ?? '')),
     kind: readKind(record.kind ?? record.span_kind),

@@ -1,85 +1,100 @@
 import type { AgentSettings } from '../contracts/agent-settings.ts';
-import { SessionTooLargeError } from '../contracts/errors.ts';
-import { gunzipText, gzipJson } from '../contracts/gzip.ts';
+import { RootspanError, SessionTooLargeError } from '../contracts/errors.ts';
+import { gzipJson } from '../contracts/gzip.ts';
 import { canonicalJson, sha256Hex } from '../contracts/hash.ts';
-import { MAX_TIMER_SECONDS, type SessionState, type WorkflowStarter } from '../contracts/ingest-ports.ts';
-import { executionName, rawPrefix, sessionObjectKey } from '../contracts/object-keys.ts';
-import type { ObjectStore } from '../contracts/ports.ts';
+import {
+  MAX_TIMER_SECONDS,
+  type SessionState,
+  type Timer,
+  type WorkflowStarter,
+} from '../contracts/ingest-ports.ts';
+import { executionName, sessionObjectKey } from '../contracts/object-keys.ts';
+import type { FailureLog } from '../contracts/ports.ts';
 import type { RawRecord } from '../formats/format.ts';
 import { assembleSessions } from '../session/assemble.ts';
-import type { Session } from '../session/model.ts';
-import { type IngestDeps, type StoredEvent, touchAndArm } from './store-events.ts';
+import { type Session, sessionSpans } from '../session/model.ts';
+import { readRawEvents } from './raw-events.ts';
+import { type IngestDeps, touchAndArm } from './store-events.ts';
 
 export interface CloseDeps extends Pick<IngestDeps, 'objects' | 'index' | 'timers' | 'clock'> {
   readonly workflow: WorkflowStarter;
-  /** Settings by agent name; `null` is an agent that telemetry does not name. */
+  readonly failures: Pick<FailureLog, 'record'>;
   /** No agent's session is over sooner: reading a session only to find that it goes on is the expensive way. */
   readonly shortestIdleSeconds: number;
+  /** Settings by agent name; `null` is an agent that telemetry does not name. */
   readonly settingsFor: (agent: string | null) => AgentSettings;
 }
 
 export type Closing =
   | { readonly result: 'waiting'; readonly seconds: number }
   | { readonly result: 'unknown' }
+  /** Another timer does it, or it has been done and nothing arrived since. */
+  | { readonly result: 'spare' }
   | { readonly result: 'unchanged'; readonly hash: string }
   | { readonly result: 'handed-over'; readonly to: string }
   | { readonly result: 'skipped'; readonly reason: string }
   | { readonly result: 'started'; readonly name: string; readonly sessionKey: string; readonly hash: string };
 
-/** 1 GiB of raw text is beyond what a Lambda of 3 GB can assemble; such a session is refused by name, not half-read. */
-export const MAX_SESSION_BYTES = 1024 * 1024 * 1024;
-/** One stored event inflates to at most what one subscription payload can carry. */
-const MAX_EVENT_BYTES = 64 * 1024 * 1024;
+/** A Gi of raw text is beyond what a Lambda of 3 GB can assemble; such a session is refused by name, not half-read. */
+const MAX_SESSION_CHARACTERS = 1024 * 1024 * 1024;
+
+/** One closing: the session as it was when the timer fired, and the arrival clock at that moment. */
+interface Look {
+  readonly timer: Timer;
+  readonly state: SessionState;
+  readonly now: number;
+}
 
 /**
  * A timer fired. If the session has been silent for its idle time: reads all its raw records, assembles, freezes
  * under the content hash and starts the diagnosis under the name derived from it. Otherwise waits on, in steps of
  * at most 900 s. Every step can be repeated: frozen objects are create-only, the execution name is the content,
  * and the end is only written if nothing arrived since.
+ *
+ * A session that cannot be assembled is written down as a failure and closed. Platform faults throw, and the timer
+ * comes again.
  */
-export async function closeSession(sessionId: string, deps: CloseDeps): Promise<Closing> {
-  const state = await deps.index.state(sessionId);
+export async function closeSession(timer: Timer, deps: CloseDeps): Promise<Closing> {
+  const state = await deps.index.state(timer.sessionId);
   if (state === null) return { result: 'unknown' };
-  const now = deps.clock.now();
-  const early = waitSeconds(state, deps.shortestIdleSeconds, now);
-  if (early > 0) return rearm(sessionId, early, deps);
+  if (!state.open || (state.timer !== null && state.timer !== timer.token)) return { result: 'spare' };
+  const look: Look = { timer, state, now: deps.clock.now() };
+  const early = waitSeconds(look, timer.idleSeconds ?? deps.shortestIdleSeconds);
+  if (early > 0) return rearm(timer, early, deps);
 
-  const session = await assemble(sessionId, deps);
-  if (session === null) return endWithout(state, now, deps);
-  if (session.owner !== sessionId) return handOver(state, session.owner, now, deps);
+  const assembled = await assembleOrRefuse(look, deps);
+  if ('refused' in assembled) return end(look, { skipped: assembled.refused }, deps);
+  const own = assembled.sessions.find((session) => session.sessionId === timer.sessionId);
+  if (own !== undefined) return close(look, own, deps);
+  return assembled.sessions.length === 0
+    ? end(look, { skipped: 'no-spans' }, deps)
+    : handOver(look, assembled.sessions, deps);
+}
 
-  const settings = deps.settingsFor(session.session.agent);
-  const late = waitSeconds(state, settings.idleSeconds, now);
-  if (late > 0) return rearm(sessionId, late, deps);
+async function close(look: Look, session: Session, deps: CloseDeps): Promise<Closing> {
+  const { state, timer } = look;
+  const settings = deps.settingsFor(session.agent);
+  const { idleSeconds } = settings;
+  const late = waitSeconds(look, idleSeconds);
+  // The next look knows whom it waits for, and need not read the session to find out.
+  if (late > 0) return rearm({ ...timer, idleSeconds }, late, deps);
 
-  const text = canonicalJson(session.session);
+  const text = canonicalJson(session);
   const hash = sha256Hex(text);
-  if (hash === state.closedHash) {
-    return end(
-      state,
-      now,
-      { closedHash: hash, closings: state.closings, ownedBy: null, skipped: state.skipped },
-      deps,
-      {
-        result: 'unchanged',
-        hash,
-      },
-    );
-  }
-  const key = sessionObjectKey(sessionId, hash);
-  await deps.objects.putIfAbsent(key, await gzipJson(JSON.parse(text)));
+  if (hash === state.closedHash) return end(look, { closedHash: hash, skipped: state.skipped }, deps);
   const closings = state.closings + 1;
-  if (!sampled(sessionId, settings.sampling)) {
-    const reason = 'sampled-out';
-    return end(state, now, { closedHash: hash, closings, ownedBy: null, skipped: reason }, deps, {
-      result: 'skipped',
-      reason,
-    });
-  }
-  const name = executionName(sessionId, hash);
+  // Spans of servers, clients and queues alone are other people's traces, our own state machine's among them.
+  if (sessionSpans(session).every((span) => span.kind === 'other'))
+    return end(look, { closedHash: hash, closings, skipped: 'no-agent-content' }, deps);
+
+  const sessionKey = sessionObjectKey(session.sessionId, hash);
+  await deps.objects.putIfAbsent(sessionKey, await gzipJson(JSON.parse(text)));
+  if (!isSampled(session.sessionId, settings.sampling))
+    return end(look, { closedHash: hash, closings, skipped: 'sampled-out' }, deps);
+  const name = executionName(session.sessionId, hash);
   await deps.workflow.start(name, {
-    sessionId,
-    sessionKey: key,
+    sessionId: session.sessionId,
+    sessionKey,
     ...(settings.model === null ? {} : { model: settings.model }),
     options: {
       depth: settings.depth,
@@ -88,114 +103,103 @@ export async function closeSession(sessionId: string, deps: CloseDeps): Promise<
       deepRule: settings.deepRule,
     },
   });
-  return end(state, now, { closedHash: hash, closings, ownedBy: null, skipped: null }, deps, {
-    result: 'started',
-    name,
-    sessionKey: key,
-    hash,
-  });
+  return end(look, { closedHash: hash, closings }, deps, { result: 'started', name, sessionKey, hash });
 }
 
-const waitSeconds = (state: SessionState, idleSeconds: number, now: number): number =>
+/** Whole seconds until the session has been silent for so long. */
+const waitSeconds = ({ state, now }: Look, idleSeconds: number): number =>
   Math.max(0, Math.ceil((state.lastSeen + idleSeconds * 1000 - now) / 1000));
 
-async function rearm(sessionId: string, seconds: number, deps: CloseDeps): Promise<Closing> {
+async function rearm(timer: Timer, seconds: number, deps: CloseDeps): Promise<Closing> {
   const step = Math.min(seconds, MAX_TIMER_SECONDS);
-  await deps.timers.arm(sessionId, step);
+  await deps.timers.arm(timer, step);
   return { result: 'waiting', seconds: step };
 }
 
 /** Writes the end, or waits on if something arrived while we were reading. */
 async function end(
-  state: SessionState,
-  startedAt: number,
-  closing: Pick<SessionState, 'closedHash' | 'closings' | 'ownedBy' | 'skipped'>,
+  { timer, state, now }: Look,
+  closing: Partial<Pick<SessionState, 'closedHash' | 'closings' | 'ownedBy' | 'skipped'>>,
   deps: CloseDeps,
-  result: Closing,
+  started?: Closing,
 ): Promise<Closing> {
-  const closed = await deps.index.markClosed(state.sessionId, state, { ...closing, closedAt: startedAt });
-  return closed ? result : rearm(state.sessionId, deps.shortestIdleSeconds, deps);
+  const written = {
+    closedAt: now,
+    closedHash: closing.closedHash ?? null,
+    closings: closing.closings ?? state.closings,
+    ownedBy: closing.ownedBy ?? null,
+    skipped: closing.skipped ?? null,
+  };
+  if (!(await deps.index.markClosed(state.sessionId, state, written)))
+    return rearm(timer, timer.idleSeconds ?? deps.shortestIdleSeconds, deps);
+  if (started !== undefined) return started;
+  if (written.ownedBy !== null) return { result: 'handed-over', to: written.ownedBy };
+  if (written.closedHash !== null && written.closedHash === state.closedHash)
+    return { result: 'unchanged', hash: written.closedHash };
+  return { result: 'skipped', reason: written.skipped ?? '' };
 }
 
 /**
- * The traces turned out to belong to another session. Where a record named that session, ingest linked the trace
- * and touched the session after the record was stored, so its closing sees everything and need not wait longer.
- * Only a trace it does not know of yet makes it look again; touched before linked, so that a crash in between
- * repeats both.
+ * The traces turned out to belong to other sessions. Where a record named such a session, ingest linked the trace
+ * and touched the session after the record was stored, so its closing sees everything. It must look again only if
+ * it does not know one of its traces, or if this session heard of records after it did.
  */
-async function handOver(state: SessionState, owner: string, now: number, deps: CloseDeps): Promise<Closing> {
-  const known = new Set(await deps.index.tracesOfSession(owner));
-  const news = (await deps.index.tracesOfSession(state.sessionId)).filter((traceId) => !known.has(traceId));
-  if (news.length > 0) {
-    await touchAndArm(owner, state.lastEvent, { ...deps, idleSeconds: deps.shortestIdleSeconds });
-    for (const traceId of news) await deps.index.link(traceId, owner);
+async function handOver(look: Look, owners: readonly Session[], deps: CloseDeps): Promise<Closing> {
+  const { lastSeen, lastBatch } = look.state;
+  for (const owner of owners) {
+    const known = new Set(await deps.index.tracesOfSession(owner.sessionId));
+    const news = owner.traces.map(({ traceId }) => traceId).filter((traceId) => !known.has(traceId));
+    const heard = (await deps.index.state(owner.sessionId))?.lastSeen ?? Number.NEGATIVE_INFINITY;
+    if (news.length === 0 && heard >= lastSeen) continue;
+    // Touched before linked: afterwards the traces are no news, and a retry would not know that it has to.
+    const idleSeconds = deps.shortestIdleSeconds;
+    await touchAndArm(owner.sessionId, { at: look.now, batch: lastBatch }, { ...deps, idleSeconds });
+    for (const traceId of news) await deps.index.link(traceId, owner.sessionId);
   }
-  return end(
-    state,
-    now,
-    { closedHash: null, closings: state.closings, ownedBy: owner, skipped: null },
-    deps,
-    {
-      result: 'handed-over',
-      to: owner,
-    },
-  );
+  return end(look, { ownedBy: owners[0]?.sessionId ?? null }, deps);
 }
 
-async function endWithout(state: SessionState, now: number, deps: CloseDeps): Promise<Closing> {
-  const reason = 'no-spans';
-  return end(
-    state,
-    now,
-    { closedHash: null, closings: state.closings, ownedBy: null, skipped: reason },
-    deps,
-    {
-      result: 'skipped',
-      reason,
-    },
-  );
-}
-
-/** The session made of all records of its traces, or whose they are instead; `null` when they hold no span. */
-async function assemble(
-  sessionId: string,
+/** The sessions made of all records of the session's traces, or the name of the error that forbids it. */
+async function assembleOrRefuse(
+  { timer: { sessionId }, state, now }: Look,
   deps: CloseDeps,
-): Promise<{ session: Session; owner: string } | null> {
+): Promise<{ readonly sessions: readonly Session[] } | { readonly refused: string }> {
+  try {
+    return assembleSessions(await readRecords(sessionId, deps));
+  } catch (error) {
+    if (!(error instanceof RootspanError) || error.fault !== 'input') throw error;
+    await deps.failures.record({
+      sessionId,
+      sessionKey: null,
+      // No execution was started; a name of the same kind, by what the look saw.
+      executionName: executionName(sessionId, sha256Hex(`refused ${state.lastBatch}`)),
+      errorName: error.name,
+      message: error.message,
+      at: new Date(now).toISOString(),
+    });
+    return { refused: error.name };
+  }
+}
+
+async function readRecords(sessionId: string, deps: CloseDeps): Promise<RawRecord[]> {
   const records: RawRecord[] = [];
-  let bytes = 0;
+  let size = 0;
   for (const traceId of await deps.index.tracesOfSession(sessionId)) {
-    for await (const stored of storedEvents(traceId, deps.objects)) {
-      bytes += stored.bytes;
-      if (bytes > MAX_SESSION_BYTES) {
+    await readRawEvents(traceId, deps.objects, (event, characters) => {
+      size += characters;
+      if (size > MAX_SESSION_CHARACTERS) {
         throw new SessionTooLargeError(
-          `session ${sessionId} has more than ${MAX_SESSION_BYTES} bytes of raw records; ` +
+          `session ${sessionId} has more than ${MAX_SESSION_CHARACTERS} characters of raw records; ` +
             'its producer may be reusing one session id: give each conversation its own',
         );
       }
-      for (const record of stored.event.records) records.push(record);
-    }
+      for (const record of event.records) records.push(record);
+    });
   }
-  const { sessions } = assembleSessions(records);
-  const own = sessions.find((session) => session.sessionId === sessionId);
-  if (own !== undefined) return { session: own, owner: sessionId };
-  const other = sessions[0];
-  return other === undefined ? null : { session: other, owner: other.sessionId };
-}
-
-export async function* storedEvents(
-  traceId: string,
-  objects: ObjectStore,
-): AsyncIterable<{ event: StoredEvent; bytes: number }> {
-  for await (const key of objects.list(rawPrefix(traceId))) {
-    const bytes = await objects.get(key);
-    if (bytes === null) continue;
-    const text = await gunzipText(bytes, MAX_EVENT_BYTES);
-    // Written by ourselves under a create-only key: trusted inside.
-    yield { event: JSON.parse(text) as StoredEvent, bytes: text.length };
-  }
+  return records;
 }
 
 /** The same session is always in or always out, whatever its version. */
-function sampled(sessionId: string, share: number): boolean {
+function isSampled(sessionId: string, share: number): boolean {
   return Number.parseInt(sha256Hex(`sample:${sessionId}`).slice(0, 8), 16) < share * 0x1_0000_0000;
 }

@@ -70,7 +70,8 @@ export async function unwrapLogEvents(
   };
 }
 
-async function unwrapPayload(data: string, maxBytes: number): Promise<Unwrapped> {
+/** The payload of one envelope: base64 of gzipped (through Kinesis perhaps plain) JSON text. */
+export async function unwrapPayload(data: string, maxBytes: number = MAX_INFLATED_BYTES): Promise<Unwrapped> {
   const failed = (reason: string): Unwrapped => ({ events: [], trouble: [{ reason, raw: data }] });
   const bytes = fromBase64(data);
   if (bytes === null) return failed('payload is not base64');

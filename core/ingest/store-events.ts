@@ -1,12 +1,16 @@
-import { gzipJson } from '../contracts/gzip.ts';
+import { forEachAtOnce } from '../contracts/at-once.ts';
 import { sha256Hex } from '../contracts/hash.ts';
 import { MAX_TIMER_SECONDS, type SessionIndex, type TimerQueue } from '../contracts/ingest-ports.ts';
-import { quarantineKey, rawKey } from '../contracts/object-keys.ts';
 import type { Clock, ObjectStore } from '../contracts/ports.ts';
 import { decodeLogEventMessage } from '../formats/decode-log-event.ts';
 import type { RawRecord } from '../formats/format.ts';
+import { UNKNOWN_SPAN, UNKNOWN_TRACE } from '../formats/raw-record.ts';
 import { statedSessionId } from '../session/assemble-ids.ts';
-import { type EnvelopeTrouble, type LogEvent, toBase64 } from './envelope.ts';
+import { isErrorLine, isTelling } from '../session/assemble-records.ts';
+import { joinCutLines } from './cut-lines.ts';
+import type { EnvelopeTrouble, LogEvent } from './envelope.ts';
+import { quarantine } from './quarantine.ts';
+import { eventHash, OBJECTS_AT_ONCE, storeRawEvent } from './raw-events.ts';
 
 export interface IngestDeps {
   readonly objects: ObjectStore;
@@ -20,36 +24,28 @@ export interface IngestDeps {
 }
 
 export interface IngestReport {
-  /** Records stored now or before; a duplicate counts as stored. */
+  /** Raw objects, one a log event and trace, that lie there now, and how many of them lay there before. */
   readonly stored: number;
   readonly duplicates: number;
-  readonly quarantined: number;
-  /** Records of our own log groups. */
+  /** Ids of what could not be read and was kept as it came. */
+  readonly quarantined: readonly string[];
+  /** Events of our own log groups. */
   readonly dropped: number;
-  /** Application lines that belong to no trace and no session. */
+  /** Events of an application that belong to no trace and no session. */
   readonly unrelated: number;
 }
 
-/** What lies under `raw/`: one log event's records of one trace. */
-export interface StoredEvent {
-  readonly event: Pick<LogEvent, 'id' | 'timestamp' | 'logGroup' | 'logStream'>;
+/** The records of one log event that belong to one trace. */
+interface Arrival {
+  readonly traceId: string;
+  readonly event: LogEvent;
   readonly records: readonly RawRecord[];
 }
 
-export interface StoredTrouble {
-  readonly reason: string;
-  readonly logGroup: string | null;
-  readonly logStream: string | null;
-  readonly eventId: string | null;
-  /** The bytes as they came, base64. */
-  readonly raw: string;
-  readonly quarantinedAt: string;
-}
-
 /**
- * Stores a batch. Order matters and makes a retry after a crash at any point end in the same state:
- * raw object first, then the links, then the touch, then the timer, then the mark that it is armed. A crash before
- * the mark sends a second timer, which is harmless: closing is idempotent.
+ * Stores a batch. Order matters and makes a retry after a crash at any point end in the same state: raw objects
+ * first, then the links, then the touches, then the timers, each with the mark that it is armed. A crash before the
+ * mark sends a second timer with the same token, which is harmless: closing is idempotent.
  *
  * A record that cannot be read is quarantined and the batch goes on; a platform fault throws, and the whole batch
  * is delivered again.
@@ -59,151 +55,128 @@ export async function storeEvents(
   trouble: readonly EnvelopeTrouble[],
   deps: IngestDeps,
 ): Promise<IngestReport> {
-  const report = { stored: 0, duplicates: 0, quarantined: 0, dropped: 0, unrelated: 0 };
-  for (const item of trouble) {
-    await quarantine(
-      { reason: item.reason, logGroup: null, logStream: null, eventId: null, raw: item.raw },
-      deps,
-    );
-    report.quarantined += 1;
-  }
-  const touched = new Map<string, string>();
+  const quarantined: string[] = [];
+  const counts = { stored: 0, duplicates: 0, dropped: 0, unrelated: 0 };
+  for (const item of trouble) quarantined.push(await quarantine(item, deps));
+
+  const arrivals: Arrival[] = [];
   for (const event of joinCutLines(events)) {
     if (deps.isOwnLogGroup(event.logGroup)) {
-      report.dropped += 1;
+      counts.dropped += 1;
       continue;
     }
-    const decoded = decodeLogEventMessage(event.message);
-    if (!Array.isArray(decoded)) {
-      if (isForeignLine(decoded.reason)) {
-        report.unrelated += 1;
-        continue;
-      }
-      const raw = toBase64(new TextEncoder().encode(event.message));
-      const { logGroup, logStream, id: eventId } = event;
-      await quarantine({ reason: decoded.reason, logGroup, logStream, eventId, raw }, deps);
-      report.quarantined += 1;
-      continue;
-    }
-    const byTrace = groupByTrace(decoded);
-    if (byTrace.size === 0) report.unrelated += 1;
-    const hash = eventHash(event);
-    for (const [traceId, records] of byTrace) {
-      const stored: StoredEvent = {
-        event: {
-          id: event.id,
-          timestamp: event.timestamp,
-          logGroup: event.logGroup,
-          logStream: event.logStream,
-        },
-        records,
-      };
-      const created = await deps.objects.putIfAbsent(rawKey(traceId, hash), await gzipJson(stored));
-      report.stored += 1;
-      if (!created) report.duplicates += 1;
-      for (const sessionId of await sessionsOf(traceId, records, deps)) touched.set(sessionId, hash);
-    }
+    const read = readEvent(event);
+    if ('reason' in read) quarantined.push(await quarantine({ reason: read.reason, event }, deps));
+    else if (read.arrivals.length === 0) counts.unrelated += 1;
+    else arrivals.push(...read.arrivals);
   }
-  // Once a session and batch, after all its records are stored: the closing reads what lies there.
-  for (const [sessionId, event] of touched) await touchAndArm(sessionId, event, deps);
-  return report;
+  await forEachAtOnce(arrivals, OBJECTS_AT_ONCE, async ({ traceId, event, records }) => {
+    const created = await storeRawEvent(traceId, event, records, deps.objects);
+    counts.stored += 1;
+    if (!created) counts.duplicates += 1;
+  });
+  await announce(arrivals, deps);
+  return { ...counts, quarantined };
+}
+
+type Reading = { readonly arrivals: readonly Arrival[] } | { readonly reason: string };
+
+function readEvent(event: LogEvent): Reading {
+  const decoded = decodeLogEventMessage(event.message);
+  if (!Array.isArray(decoded))
+    return isForeignLine(decoded.reason) ? { arrivals: [] } : { reason: decoded.reason };
+  const byTrace = new Map<string, RawRecord[]>();
+  for (const record of decoded) {
+    const place = placeOf(record);
+    if (place === null) {
+      // One id for all that have none would join the sessions of everybody.
+      if (record.type === 'span') return { reason: 'no-id: a span without a trace id or span id' };
+      if (isTelling(record) && !isErrorLine(record))
+        return { reason: 'no-id: content of an agent that names neither trace nor session' };
+      continue;
+    }
+    const list = byTrace.get(place);
+    if (list === undefined) byTrace.set(place, [record]);
+    else list.push(record);
+  }
+  return { arrivals: [...byTrace].map(([traceId, records]) => ({ traceId, event, records })) };
 }
 
 /** Plain text and other JSON of an application: counted, not kept. Text that begins as a record and breaks is. */
 const isForeignLine = (reason: string): boolean => /^not-(?:json|telemetry):/.test(reason);
 
-/** The same log event delivered again has the same id and text; two equal lines of an application have two ids. */
-export function eventHash(event: Pick<LogEvent, 'id' | 'message'>): string {
-  return sha256Hex(`${event.id}\n${event.message}`);
+/** The trace under which a record is filed; records without one are filed under the session that they state. */
+function placeOf(record: RawRecord): string | null {
+  if (record.type === 'span' && record.spanId === UNKNOWN_SPAN) return null;
+  if (record.traceId !== null && record.traceId !== UNKNOWN_TRACE) return record.traceId;
+  return statedSessionId(record)?.value ?? null;
 }
 
-/** Log records without a trace id are filed under their session id, if they state one. */
-function groupByTrace(records: readonly RawRecord[]): Map<string, RawRecord[]> {
-  const groups = new Map<string, RawRecord[]>();
-  for (const record of records) {
-    const traceId = record.traceId ?? statedSessionId(record)?.value ?? null;
-    if (traceId === null) continue;
-    const group = groups.get(traceId);
-    if (group === undefined) groups.set(traceId, [record]);
-    else group.push(record);
+/** Tells the sessions of a batch that something arrived, once each, after all its records are stored. */
+async function announce(arrivals: readonly Arrival[], deps: IngestDeps): Promise<void> {
+  const at = deps.clock.now();
+  const concerned = new Map<string, Set<string>>();
+  const losing = new Map<string, Set<string>>();
+  const links: { traceId: string; sessionId: string }[] = [];
+  for (const [traceId, group] of Map.groupBy(arrivals, (arrival) => arrival.traceId)) {
+    const hashes = group.map(({ event }) => eventHash(event));
+    const known = await deps.index.sessionsOfTrace(traceId);
+    const { sessions, news } = sessionsOf(traceId, group, known);
+    for (const sessionId of sessions) collect(concerned, sessionId, hashes);
+    for (const sessionId of news) links.push({ traceId, sessionId });
+    // Sessions that have the trace already may have to give it up: they look again. Before the link is written,
+    // because afterwards it is no news any more.
+    if (news.length > 0) for (const sessionId of known) collect(losing, sessionId, hashes);
   }
-  return groups;
+  const touch = async ([sessionId, hashes]: [string, Set<string>]): Promise<void> => {
+    await touchAndArm(sessionId, { at, batch: sha256Hex([...hashes].sort().join('\n')) }, deps);
+  };
+  await forEachAtOnce(losing, OBJECTS_AT_ONCE, touch);
+  await forEachAtOnce(links, OBJECTS_AT_ONCE, ({ traceId, sessionId }) =>
+    deps.index.link(traceId, sessionId),
+  );
+  await forEachAtOnce(concerned, OBJECTS_AT_ONCE, touch);
 }
 
 /**
- * The sessions that a trace's record concerns: those it names, else those that the trace is known to belong to,
- * else a session by the trace's own id, which hands over to the real one when it closes (close-session).
+ * The sessions that a trace's records concern: those they name; for records that name none, those that the trace is
+ * known to belong to; else a session by the trace's own id, which hands over to the real one when it closes
+ * (close-session). `news` are those that the trace is not linked to yet.
  */
-async function sessionsOf(
+function sessionsOf(
   traceId: string,
-  records: readonly RawRecord[],
-  deps: IngestDeps,
-): Promise<readonly string[]> {
-  const stated = new Set(records.flatMap((record) => statedSessionId(record)?.value ?? []));
-  if (stated.size > 0) {
-    for (const sessionId of stated) await deps.index.link(traceId, sessionId);
-    return [...stated];
+  group: readonly Arrival[],
+  known: readonly string[],
+): { readonly sessions: ReadonlySet<string>; readonly news: readonly string[] } {
+  const sessions = new Set<string>();
+  let nameless = false;
+  for (const record of group.flatMap((arrival) => arrival.records)) {
+    const stated = statedSessionId(record)?.value;
+    if (stated === undefined) nameless = true;
+    else sessions.add(stated);
   }
-  const known = await deps.index.sessionsOfTrace(traceId);
-  if (known.length > 0) return known;
-  await deps.index.link(traceId, traceId);
-  return [traceId];
+  if (nameless) {
+    const named = known.filter((sessionId) => sessionId !== traceId);
+    for (const sessionId of named) sessions.add(sessionId);
+    if (sessions.size === 0) sessions.add(traceId);
+  }
+  return { sessions, news: [...sessions].filter((sessionId) => !known.includes(sessionId)) };
 }
 
+function collect(into: Map<string, Set<string>>, sessionId: string, hashes: readonly string[]): void {
+  const set = into.get(sessionId) ?? new Set<string>();
+  for (const hash of hashes) set.add(hash);
+  into.set(sessionId, set);
+}
+
+/** Marks the arrival, and sends the session's timer if none is on its way. */
 export async function touchAndArm(
   sessionId: string,
-  event: string,
-  deps: Pick<IngestDeps, 'index' | 'timers' | 'clock' | 'idleSeconds'>,
+  arrival: { readonly at: number; readonly batch: string },
+  deps: Pick<IngestDeps, 'index' | 'timers' | 'idleSeconds'>,
 ): Promise<void> {
-  const state = await deps.index.touch(sessionId, { at: deps.clock.now(), event });
-  if (state.armed) return;
-  await deps.timers.arm(sessionId, Math.min(deps.idleSeconds, MAX_TIMER_SECONDS));
-  await deps.index.markArmed(sessionId);
-}
-
-async function quarantine(trouble: Omit<StoredTrouble, 'quarantinedAt'>, deps: IngestDeps): Promise<void> {
-  const item: StoredTrouble = { ...trouble, quarantinedAt: new Date(deps.clock.now()).toISOString() };
-  await deps.objects.putIfAbsent(
-    quarantineKey(sha256Hex(`${trouble.eventId}\n${trouble.raw}`)),
-    await gzipJson(item),
-  );
-}
-
-/**
- * A line over Lambda's stdout limit (256 KB) arrives cut into two events of one stream. Adjacent events are joined
- * only if neither parses alone and the pair does.
- */
-export function joinCutLines(events: readonly LogEvent[]): LogEvent[] {
-  const joined: LogEvent[] = [];
-  for (let at = 0; at < events.length; at += 1) {
-    const event = events[at];
-    const next = events[at + 1];
-    if (event === undefined) continue;
-    if (
-      next !== undefined &&
-      next.logStream === event.logStream &&
-      next.logGroup === event.logGroup &&
-      startsLikeJson(event.message) &&
-      !parses(event.message) &&
-      !parses(next.message) &&
-      parses(event.message + next.message)
-    ) {
-      joined.push({ ...event, message: event.message + next.message });
-      at += 1;
-    } else {
-      joined.push(event);
-    }
-  }
-  return joined;
-}
-
-const startsLikeJson = (text: string): boolean => /^\s{0,64}[{[]/.test(text);
-
-function parses(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  const state = await deps.index.touch(sessionId, arrival);
+  if (state.timer !== null) return;
+  await deps.timers.arm({ sessionId, token: arrival.batch }, Math.min(deps.idleSeconds, MAX_TIMER_SECONDS));
+  await deps.index.markArmed(sessionId, arrival.batch);
 }

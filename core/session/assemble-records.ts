@@ -2,7 +2,7 @@ import { canonicalJson, sha256Hex } from '../contracts/hash.ts';
 import { isJsonObject } from '../contracts/json.ts';
 import { compareTimes } from '../formats/decode-values.ts';
 import type { RawLog, RawRecord, RawSpan } from '../formats/format.ts';
-import { statedSessionId } from './assemble-ids.ts';
+import { SESSION_ID_KEYS, statedSessionId } from './assemble-ids.ts';
 import type { Unread } from './model.ts';
 
 /** A span with its log records, or the stand-in for a span of which only log records arrived. */
@@ -93,7 +93,7 @@ export function joinRecords(records: readonly RawRecord[]): Joined {
 /**
  * One span from all its deliveries: a completed record beats one in progress (X-Ray sends both), then the one that
  * ends later, then the one that says more, then the greater text. Parent, name and service that only another
- * delivery has are taken from it.
+ * delivery has are taken from it, and so is the session that only another one names.
  */
 function newest(list: readonly [string, RawSpan][]): RawSpan {
   const ranked = [...list].sort(([textA, a], [textB, b]) => {
@@ -110,6 +110,7 @@ function newest(list: readonly [string, RawSpan][]): RawSpan {
   if (first === undefined) throw new Error('a span has at least one delivery');
   return {
     ...first,
+    attributes: withSessionIds(first, rest),
     parentSpanId: first.parentSpanId ?? rest.find((span) => span.parentSpanId !== null)?.parentSpanId ?? null,
     name: first.name || (rest.find((span) => span.name !== '')?.name ?? ''),
     startTimeUnixNano:
@@ -121,6 +122,16 @@ function newest(list: readonly [string, RawSpan][]): RawSpan {
         ? first.resource
         : (rest.find((span) => Object.keys(span.resource).length > 0)?.resource ?? {}),
   };
+}
+
+/** A session that only another delivery names is the span's session all the same. */
+function withSessionIds(first: RawSpan, rest: readonly RawSpan[]): RawSpan['attributes'] {
+  const named = SESSION_ID_KEYS.flatMap((key) => {
+    if (first.attributes[key] !== undefined) return [];
+    const value = rest.find((span) => span.attributes[key] !== undefined)?.attributes[key];
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  return named.length === 0 ? first.attributes : { ...first.attributes, ...Object.fromEntries(named) };
 }
 
 /** By time, then content: messages of one call are told apart by nanoseconds. */

@@ -1,11 +1,11 @@
 import * as z from 'zod';
+import { timerSchema } from '../../core/contracts/ingest-ports.ts';
 import { parseAtDoor } from '../../core/contracts/parse.ts';
 import { type CloseDeps, closeSession } from '../../core/ingest/close-session.ts';
 
 const queueEventSchema = z.object({
   Records: z.array(z.object({ messageId: z.string(), body: z.string() })),
 });
-const timerSchema = z.object({ sessionId: z.string().min(1) });
 
 export interface PartialBatch {
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
@@ -24,8 +24,7 @@ export function makeCloseSessionHandler(
     const batchItemFailures: { itemIdentifier: string }[] = [];
     for (const { messageId, body } of Records) {
       try {
-        const { sessionId } = parseAtDoor(timerSchema, parseJson(body), 'the body of a timer');
-        await closeSession(sessionId, deps);
+        await closeSession(parseAtDoor(timerSchema, parseJson(body), 'the body of a timer'), deps);
       } catch (error) {
         report(body, error);
         batchItemFailures.push({ itemIdentifier: messageId });

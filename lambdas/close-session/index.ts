@@ -2,6 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { DynamoFailureLog } from '../../adapters/aws/dynamo-failure-log.ts';
 import { DynamoSessionIndex } from '../../adapters/aws/dynamo-session-index.ts';
 import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
 import { SfnWorkflowStarter } from '../../adapters/aws/sfn-workflow-starter.ts';
@@ -20,10 +21,12 @@ export const handler = startOnce(async () => {
   const env = parseEnvironment(closeSessionEnv, process.env);
   const clock = { now: () => Date.now() };
   const configuration = parseAgentConfiguration(env.AGENT_CONFIGURATION);
+  const dynamo = new DynamoDBClient({});
   return makeCloseSessionHandler(
     {
       objects: new S3ObjectStore(new S3Client({}), env.BUCKET_NAME),
-      index: new DynamoSessionIndex(new DynamoDBClient({}), env.TABLE_NAME, clock, {
+      failures: new DynamoFailureLog(dynamo, env.TABLE_NAME, clock, env.RETENTION_DAYS),
+      index: new DynamoSessionIndex(dynamo, env.TABLE_NAME, clock, {
         retentionDays: env.RETENTION_DAYS,
       }),
       timers: new SqsTimerQueue(new SQSClient({}), env.TIMER_QUEUE_URL),

@@ -11,3 +11,8 @@ export function makeIngestHandler(deps: IngestDeps): (event: unknown) => Promise
     return storeEvents(events, trouble, deps);
   };
 }
+
+/** The line of a delivery in the function's log, of which the construct makes its metrics. */
+export function countsLine({ quarantined, ...counts }: IngestReport): string {
+  return JSON.stringify({ what: 'ingest', ...counts, quarantined: quarantined.length });
+}

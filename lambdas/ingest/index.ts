@@ -7,13 +7,13 @@ import { SqsTimerQueue } from '../../adapters/aws/sqs-timer-queue.ts';
 import { parseEnvironment } from '../../core/contracts/parse.ts';
 import { startOnce } from '../../core/contracts/start-once.ts';
 import { ingestEnv } from './env.ts';
-import { makeIngestHandler } from './handler.ts';
+import { countsLine, makeIngestHandler } from './handler.ts';
 
 export const handler = startOnce(async () => {
   const env = parseEnvironment(ingestEnv, process.env);
   const clock = { now: () => Date.now() };
   const own = env.OWN_LOG_GROUPS.split(',');
-  return makeIngestHandler({
+  const store = makeIngestHandler({
     objects: new S3ObjectStore(new S3Client({}), env.BUCKET_NAME),
     index: new DynamoSessionIndex(new DynamoDBClient({}), env.TABLE_NAME, clock, {
       retentionDays: env.RETENTION_DAYS,
@@ -23,4 +23,9 @@ export const handler = startOnce(async () => {
     idleSeconds: env.IDLE_SECONDS,
     isOwnLogGroup: (logGroup) => own.some((prefix) => logGroup.startsWith(prefix)),
   });
+  return async (event: unknown) => {
+    const report = await store(event);
+    process.stdout.write(`${countsLine(report)}\n`);
+    return report;
+  };
 });

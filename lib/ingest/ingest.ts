@@ -1,4 +1,5 @@
 import { ArnFormat, Duration, Stack } from 'aws-cdk-lib';
+import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as destinations from 'aws-cdk-lib/aws-lambda-destinations';
 import * as sources from 'aws-cdk-lib/aws-lambda-event-sources';
@@ -46,6 +47,8 @@ export class Ingest extends Construct {
   /** Deliveries that ingest could not store. */
   readonly deadDeliveries: sqs.Queue;
   readonly ingest: StepLambda;
+  /** Records and envelopes that could not be read and were kept as they came. */
+  readonly quarantined: cloudwatch.Metric;
   readonly closeSession: StepLambda;
 
   constructor(scope: Construct, id: string, props: IngestProps) {
@@ -62,6 +65,7 @@ export class Ingest extends Construct {
       deadLetterQueue: { queue: this.deadTimers, maxReceiveCount: TIMER_DELIVERIES },
     });
     this.ingest = this.#ingestStep(props);
+    this.quarantined = this.#countOf('quarantined');
     this.closeSession = this.#closeSessionStep(props, closeTimeout);
     for (const [index, logGroup] of props.logGroups.entries()) this.#subscribe(index, logGroup);
   }
@@ -113,7 +117,7 @@ export class Ingest extends Construct {
     results.giveObjects(step, { read: ['raw'], write: ['sessions'] });
     results.giveTable(step, ['dynamodb:UpdateItem']);
     this.#giveTimers(step);
-    step.function.addEnvironment('AGENT_CONFIGURATION', JSON.stringify(agents));
+    step.function.addEnvironment('AGENT_CONFIGURATION', configurationText(agents));
     this.#giveWorkflow(step, stateMachine);
     step.function.addEventSource(
       new sources.SqsEventSource(this.timers, {
@@ -123,6 +127,18 @@ export class Ingest extends Construct {
       }),
     );
     return step;
+  }
+
+  /** Sum of a count in the lines that ingest writes (lambdas/ingest/handler.ts, `countsLine`). */
+  #countOf(field: string): cloudwatch.Metric {
+    const filter = new logs.MetricFilter(this, `Count-${field}`, {
+      logGroup: this.ingest.function.logGroup,
+      filterPattern: logs.FilterPattern.stringValue('$.what', '=', 'ingest'),
+      metricNamespace: `Rootspan/${Stack.of(this).stackName}`,
+      metricName: field,
+      metricValue: `$.${field}`,
+    });
+    return filter.metric({ statistic: 'Sum' });
   }
 
   #giveTimers(step: StepLambda): void {
@@ -174,6 +190,20 @@ export class Ingest extends Construct {
       filterPattern: logs.FilterPattern.allEvents(),
     });
   }
+}
+
+/** A Lambda's environment holds 4 KB in all; the other variables take less than one. */
+const MAX_CONFIGURATION_BYTES = 3000;
+
+function configurationText(agents: AgentConfiguration): string {
+  const text = JSON.stringify(agents);
+  const size = Buffer.byteLength(text);
+  if (size > MAX_CONFIGURATION_BYTES)
+    throw new Error(
+      `the settings of the agents take ${size} bytes; a function's environment has room for ${MAX_CONFIGURATION_BYTES}. ` +
+        'Put what most agents share into `default`',
+    );
+  return text;
 }
 
 function refuseShortIdle(agents: AgentConfiguration): void {

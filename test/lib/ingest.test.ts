@@ -2,6 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { countsLine } from '../../lambdas/ingest/handler.ts';
 import { readSettings } from '../../lib/read-settings.ts';
 import { StepLambda } from '../../lib/step-lambda.ts';
 import { emptyBundles, synthesise } from '../helpers/synthesised.ts';
@@ -65,6 +66,44 @@ describe('the way in', () => {
   it('refuses an idle time in which spans are still on their way, and settings that do not exist', () => {
     expect(() => synthesise({ agents: { default: { idleSeconds: 60 } } })).toThrow(/at least 180/);
     expect(() => synthesise({ agents: { default: { idle: 900 } as object } })).toThrow(/idle/);
+  });
+});
+
+describe('what could not be read', () => {
+  it('is counted as a metric, without dimensions to mistype', () => {
+    template.hasResourceProperties('AWS::Logs::MetricFilter', {
+      FilterPattern: '{ $.what = "ingest" }',
+      MetricTransformations: [
+        { MetricNamespace: 'Rootspan/Rootspan', MetricName: 'quarantined', MetricValue: '$.quarantined' },
+      ],
+    });
+    const line: unknown = JSON.parse(
+      countsLine({ stored: 2, duplicates: 1, dropped: 0, unrelated: 3, quarantined: ['a', 'b'] }),
+    );
+    expect(line).toEqual({
+      what: 'ingest',
+      stored: 2,
+      duplicates: 1,
+      dropped: 0,
+      unrelated: 3,
+      quarantined: 2,
+    });
+  });
+});
+
+describe('settings of the agents', () => {
+  it('that do not fit into the environment of a function are refused at synthesis', () => {
+    const agents = Object.fromEntries(
+      Array.from({ length: 150 }, (_, n) => [`agent-${n}`, { depth: 'deep' as const }]),
+    );
+    expect(() => synthesise({ agents: { agents } })).toThrow(/room for 3000/);
+  });
+});
+
+describe('the state machine', () => {
+  it('is not traced: its spans would come back through aws/spans and be diagnosed', () => {
+    const [machine] = Object.values(template.findResources('AWS::StepFunctions::StateMachine'));
+    expect(machine?.Properties.TracingConfiguration).toBeUndefined();
   });
 });
 

@@ -6,6 +6,7 @@ import { type DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DynamoDiagnosisStore } from '../../../adapters/aws/dynamo-diagnosis-store.ts';
+import { DynamoSessionIndex } from '../../../adapters/aws/dynamo-session-index.ts';
 import { lockDirectory } from '../../../adapters/local/directory-lock.ts';
 import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../../adapters/local/embedded-dynamo.ts';
 import { FileObjectStore } from '../../../adapters/local/file-object-store.ts';
@@ -74,6 +75,30 @@ describe('storing a diagnosis', () => {
     expect(await store.versions(diagnosis.sessionId)).toHaveLength(1);
     expect((await store.recent({})).items.filter((i) => i.sessionId === diagnosis.sessionId)).toHaveLength(1);
     expect((await store.fingerprints.get(diagnosis.fingerprints[0]!))?.sessions).toBe(1);
+  });
+
+  it('a session whose traces turned out to belong to another one counts as superseded', async () => {
+    const store = open();
+    const [sessionId, agent] = [freshId(), freshId()];
+    await store.put(aDiagnosis({ sessionId, agent }));
+    const index = new DynamoSessionIndex(
+      dynamo.client,
+      dynamo.tableName,
+      { now: () => nowMs },
+      {
+        retentionDays: null,
+      },
+    );
+    const seen = await index.touch(sessionId, { at: nowMs, batch: 'b' });
+    const standing = async () => [
+      (await store.versions(sessionId)).map((v) => v.superseded),
+      (await store.recent({ agent })).items.map((v) => v.superseded),
+    ];
+    const closing = { closedAt: nowMs, closedHash: null, closings: 1, skipped: null };
+    await index.markClosed(sessionId, seen, { ...closing, ownedBy: 'the real one' });
+    expect(await standing()).toEqual([[true], [true]]);
+    await index.markClosed(sessionId, seen, { ...closing, ownedBy: null });
+    expect(await standing()).toEqual([[false], [false]]);
   });
 
   it('another result makes a new version, the old ones stay and are superseded', async () => {

@@ -16,6 +16,7 @@ import { FileObjectStore } from '../../../adapters/local/file-object-store.ts';
 import { ConfigurationInvalidError } from '../../../core/contracts/errors.ts';
 import { keyPart } from '../../../core/contracts/object-keys.ts';
 import type { ObjectStore } from '../../../core/contracts/ports.ts';
+import { MemoryObjectStore } from '../../helpers/memory-ports.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -73,6 +74,7 @@ const keysOf = async (store: ObjectStore, prefix: string): Promise<string[]> => 
 describe.each([
   ['files', async () => (await fileStore()).store],
   ['S3', async () => s3Store()],
+  ['memory', async () => new MemoryObjectStore()],
 ])('an object store over %s', (_name, open) => {
   it('gives back what was put, and null for what was not', async () => {
     const store = await open();

@@ -1,0 +1,36 @@
+import { canonicalJson, sha256Hex } from '../../core/contracts/hash.ts';
+import { decodeLogEventMessage } from '../../core/formats/decode-log-event.ts';
+import type { RawRecord } from '../../core/formats/format.ts';
+import type { LogEvent } from '../../core/ingest/envelope.ts';
+import { assembleSessions } from '../../core/session/assemble.ts';
+import { statedSessionId } from '../../core/session/assemble-ids.ts';
+import { type Session, sessionSpans } from '../../core/session/model.ts';
+
+/**
+ * What the way in must come to, said without it: for a set of events, the sessions and their content hashes. A
+ * session has the records of every trace in which a record names it; a trace that names none is one by its own id.
+ */
+export function expectedSessions(events: readonly LogEvent[]): Map<string, { hash: string; agent: boolean }> {
+  const traces = new Map<string, RawRecord[]>();
+  for (const event of events) {
+    const decoded = decodeLogEventMessage(event.message);
+    for (const record of Array.isArray(decoded) ? decoded : []) {
+      const place = record.traceId ?? statedSessionId(record)?.value;
+      if (place !== undefined) traces.set(place, [...(traces.get(place) ?? []), record]);
+    }
+  }
+  const linked = new Map<string, RawRecord[]>();
+  for (const [traceId, records] of traces) {
+    const named = new Set(records.flatMap((record) => statedSessionId(record)?.value ?? []));
+    for (const id of named.size === 0 ? [traceId] : named)
+      linked.set(id, [...(linked.get(id) ?? []), ...records]);
+  }
+  const found = new Map<string, { hash: string; agent: boolean }>();
+  for (const [id, records] of linked) {
+    const own = assembleSessions(records).sessions.find((session) => session.sessionId === id);
+    if (own !== undefined) found.set(id, { hash: sha256Hex(canonicalJson(own)), agent: isOfAgent(own) });
+  }
+  return found;
+}
+
+const isOfAgent = (session: Session): boolean => sessionSpans(session).some((span) => span.kind !== 'other');
