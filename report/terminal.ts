@@ -72,7 +72,9 @@ function heading(diagnosis: Diagnosis, { palette, policy, width }: TerminalView)
 function place(diagnosis: Diagnosis, spanId: string): string {
   const span = diagnosis.spans.find((entry) => entry.spanId === spanId);
   if (span === undefined) return `span ${safeLine(spanId, 60)}`;
-  const who = span.agent === null ? '' : `${safeLine(span.agent, 40)}, `;
+  // In logs of group chats a message is named after its speaker.
+  const named = span.agent !== null && span.name.startsWith(span.agent);
+  const who = span.agent === null || named ? '' : `${safeLine(span.agent, 40)}, `;
   return `step ${span.position} · ${who}${safeLine(span.name, 50)} · span ${safeLine(spanId, 60)}`;
 }
 
@@ -101,13 +103,17 @@ function criticalStep(diagnosis: Diagnosis, { palette, width }: TerminalView): s
 
 function failures(diagnosis: Diagnosis, view: TerminalView): string[] {
   if (diagnosis.failures.length === 0) return [];
-  return [
-    view.palette.bold(`Failures (${diagnosis.failures.length})`),
-    ...diagnosis.failures.flatMap((failure, index) => [
-      ...failureLines(diagnosis, failure, index, view),
-      ...causeLines(diagnosis, failure, diagnosis.rootCauses[index], view),
-    ]),
-  ];
+  const lines = [view.palette.bold(`Failures (${diagnosis.failures.length})`)];
+  const fixes = new Map<string, number>();
+  for (const [index, failure] of diagnosis.failures.entries()) {
+    const cause = diagnosis.rootCauses[index];
+    lines.push(...failureLines(diagnosis, failure, index, view));
+    if (cause === undefined) continue;
+    const before = fixes.get(cause.fix_recommendation);
+    fixes.set(cause.fix_recommendation, before ?? index + 1);
+    lines.push(...causeLines(diagnosis, failure, cause, before ?? null, view));
+  }
+  return lines;
 }
 
 function failureLines(diagnosis: Diagnosis, failure: Failure, index: number, view: TerminalView): string[] {
@@ -128,21 +134,23 @@ function failureLines(diagnosis: Diagnosis, failure: Failure, index: number, vie
 function causeLines(
   diagnosis: Diagnosis,
   failure: Failure,
-  cause: RootCause | undefined,
+  cause: RootCause,
+  /** Number of an earlier failure with the same remedy. */
+  sameFixAs: number | null,
   { palette, width }: TerminalView,
 ): string[] {
-  if (cause === undefined) return [];
+  const fix = sameFixAs === null ? safeText(cause.fix_recommendation) : `as for ${sameFixAs}`;
   const where = cause.location === failure.span_id ? 'here' : `at ${place(diagnosis, cause.location)}`;
   const kind = cause.causality.replace('_FAILURE', '').toLowerCase();
   return [
     indent(`${palette.dim('why')}  ${kind}, ${where}: ${safeText(cause.root_cause_explanation)}`, 5, width),
-    indent(`${palette.dim('fix')}  ${safeText(cause.fix_recommendation)}`, 5, width),
+    indent(`${palette.dim('fix')}  ${fix}`, 5, width),
   ];
 }
 
 function recommendations(diagnosis: Diagnosis, { palette, width }: TerminalView): string[] {
-  // With one failure its own "fix" line has said it already.
-  if (diagnosis.failures.length < 2 || diagnosis.recommendations.length === 0) return [];
+  // With one remedy the "fix" line of its failure has said it already.
+  if (diagnosis.recommendations.length < 2) return [];
   return [
     palette.bold('What to change'),
     ...diagnosis.recommendations.map((item) => {

@@ -64,7 +64,7 @@ export const blocked: Check = {
           spanId: step.spanId,
           category: 'execution-error-category-authentication',
           confidence: near ? 0.75 : 0.5,
-          summary: 'A wall stood in the way',
+          summary: 'A filter or wall stood in the way',
           evidence: [
             evidence(
               step.spanId,

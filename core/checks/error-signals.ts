@@ -33,7 +33,7 @@ const RULES: readonly Rule[] = [
     category: 'execution-error-category-resource-exhaustion',
     critical: 'system-failure',
     words:
-      /out of memory|\bMemoryError\b|\bOOM(?:Killed)?\b|no space left|disk (?:is )?full|\bENOSPC\b|heap limit|too many open files|\bEMFILE\b|context (?:length|window) exceeded|maximum context length/i,
+      /out of memory|\bMemoryError\b|\bOOM(?:Killed)?\b|no space left|disk (?:is )?full|\bENOSPC\b|heap limit|too many open files|\bEMFILE\b|context (?:length|window) exceeded|maximum context length|(?:input|prompt) is too long/i,
     codes: [507],
   },
   {
@@ -90,7 +90,8 @@ const RULES: readonly Rule[] = [
 export function classifyError(text: string, code: number | null): ErrorClass {
   const head = text.length > 4_000 ? `${text.slice(0, 2_000)}\n${text.slice(-2_000)}` : text;
   const status = code ?? statedHttpStatus(head);
-  if (status !== null) {
+  // "Bad request" says nothing yet: an input that is too long, a filter and an unknown model all get a 400.
+  if (status !== null && status !== 400) {
     const byCode = RULES.find((rule) => rule.codes.includes(status));
     if (byCode !== undefined) return { category: byCode.category, critical: byCode.critical, certain: true };
     if (status >= 500 && status < 600) {
@@ -104,7 +105,11 @@ export function classifyError(text: string, code: number | null): ErrorClass {
   const byWord = RULES.find((rule) => rule.words.test(head));
   if (byWord !== undefined) return { category: byWord.category, critical: byWord.critical, certain: true };
   // A tool that answers "error" without saying more refused this call as it was made.
-  return { category: 'execution-error-category-tool-schema', critical: 'invalid-invocation', certain: false };
+  return {
+    category: 'execution-error-category-tool-schema',
+    critical: 'invalid-invocation',
+    certain: status === 400,
+  };
 }
 
 const HTTP_STATUS =
@@ -117,6 +122,15 @@ function statedHttpStatus(text: string): number | null {
   const found = HTTP_STATUS.exec(text) ?? ANSWERED_STATUS.exec(text);
   const digits = found?.[1] ?? found?.[2];
   return digits === undefined ? null : Number(digits);
+}
+
+const BLAMES_CALLER: ReadonlySet<string> = new Set(
+  RULES.filter(({ critical }) => critical === 'invalid-invocation').map(({ category }) => category),
+);
+
+/** Whether an error of this category speaks of the call as it was made, not of what stood behind the tool. */
+export function blamesCaller(category: string): boolean {
+  return BLAMES_CALLER.has(category);
 }
 
 /** Where a text says that something failed. */

@@ -87,7 +87,7 @@ function spanErrors(trajectory: Trajectory): CheckFinding[] {
     const exchange = resultOf.get(step.index);
     const text = `${error.type ?? ''} ${error.message}`.trim();
     const known = classifyError(text, error.source === 'http' ? (error.code ?? null) : statusCode([error]));
-    const kind = known.certain ? known : UNTOLD;
+    const kind = !known.certain ? UNTOLD : step.kind === 'inference' ? ofModelCall(known) : known;
     const recovered =
       exchange !== undefined ? recovery.recovered(exchange) : gotPast(trajectory, step, lastGood, echoed);
     findings.push(
@@ -109,6 +109,16 @@ const UNTOLD: ErrorClass = {
   critical: 'system-failure',
   certain: true,
 };
+
+/** No agent writes the request to its own model: where that was refused as malformed, the set-up is wrong. */
+function ofModelCall(kind: ErrorClass): ErrorClass {
+  if (kind.critical !== 'invalid-invocation') return kind;
+  return {
+    category: 'execution-error-category-environment',
+    critical: 'system-failure',
+    certain: kind.certain,
+  };
+}
 
 /** Logs without spans keep a runtime's traceback in the turn that it broke off. */
 function spokenErrors(trajectory: Trajectory): CheckFinding[] {

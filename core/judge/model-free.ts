@@ -152,14 +152,18 @@ const RULES: readonly Rule[] = [
       .slice(0, 1)
       .flatMap((one) =>
         findings
-          .candidate(one, 0.75, 'This error was never got past.')
+          .candidate(one, 0.75, 'The run never got past this error.')
           .filter(
             ({ category }) =>
               category === 'invalid-invocation' || findings.trajectory.steps.length <= SHORT_RUN,
           )
           .map((candidate) =>
             candidate.category === 'invalid-invocation'
-              ? { ...candidate, step: findings.callerOf(candidate.step) }
+              ? {
+                  ...candidate,
+                  step: findings.callerOf(candidate.step),
+                  reason: 'This call was refused, and no later one of its kind got through.',
+                }
               : candidate,
           ),
       ),

@@ -6,7 +6,7 @@ import { CRITICAL_CATEGORIES } from '../judge/categories.ts';
 import { judgeWithoutModel } from '../judge/model-free.ts';
 import type { Trajectory } from '../session/trajectory.ts';
 import type { Explanation } from './explain-failures.ts';
-import { NO_MODEL_LOOKED, rootCauseByRule } from './without-model.ts';
+import { linkFailures, NO_MODEL_LOOKED, rootCauseByRule } from './without-model.ts';
 
 /** What only a model can find; named in every diagnosis that did without one. */
 const MODEL_ONLY =
@@ -28,7 +28,10 @@ export function explainByRule(
   const critical = decided === undefined ? criticalByRule(prepared, trajectory, merged) : decided;
   const source = sourceOf(critical, calls.at(-1)?.requestHash ?? '');
   const failures = withCriticalStep(trajectory, merged.failures, critical, prepared.options.taxonomy, source);
-  const rootCauses = failures.map((failure) => rootCauseByRule(failure, critical, NO_MODEL_LOOKED));
+  const links = linkFailures(failures, trajectory);
+  const rootCauses = failures.map((failure) =>
+    rootCauseByRule(failure, critical, NO_MODEL_LOOKED, links.get(failure.span_id)),
+  );
   const noModel = prepared.notAnalysed !== null;
   return {
     failures,

@@ -1,5 +1,5 @@
 import type { CategoryId } from '../detection/taxonomy.ts';
-import type { RootCause } from '../diagnosis/schema.ts';
+import type { Failure, RootCause } from '../diagnosis/schema.ts';
 
 export interface Fix {
   readonly fixType: RootCause['fix_type'];
@@ -34,7 +34,7 @@ const FIXES: Readonly<Record<CategoryId, Fix>> = {
     'Bound what one call may load or produce, and give the task the memory, disk or time that it was short of.',
   ),
   'execution-error-category-environment': other(
-    'Check variables, files and permissions of the host at start-up, and refuse to start with a message that names what is missing.',
+    'Check variables, configuration, files and permissions at start-up, and refuse to start with a message that names what is missing.',
   ),
   'execution-error-category-tool-schema': tool(
     "State each parameter's type, unit, format and allowed values in the tool's schema, add an example call, and validate before the call is made.",
@@ -114,9 +114,38 @@ const FIXES: Readonly<Record<CategoryId, Fix>> = {
   other: other('Look at the evidence; no general remedy is known for this kind of fault.'),
 };
 
-/** The usual remedy for a category; categories of a custom taxonomy get the general one. */
-export function usualFix(category: string | undefined): Fix {
-  return category !== undefined && Object.hasOwn(FIXES, category)
-    ? FIXES[category as CategoryId]
-    : FIXES.other;
+/** A check knows more than its category says: which of several kinds of fault in it this was. */
+const FIXES_OF_CHECKS: Readonly<Record<string, Fix>> = {
+  blocked: other(
+    'Find what refused the run (a content filter, a robot test, a login) and give the agent a way that is admitted: a service with an interface, a permission, a milder prompt. Have it change its way after the first refusal.',
+  ),
+  'output-cut': other(
+    'Raise the output limit of this call or ask for the answer in parts, and treat an answer that stopped at the limit as an error, not as a result.',
+  ),
+  'contradicted-count': tool(
+    'Let the tool return the count itself, and have the agent quote it instead of counting.',
+  ),
+  'own-write-blocks': prompt(
+    'Before a write that closes an object to later changes, have the agent gather everything that is wanted of it; let the tool say what it closes.',
+  ),
+  'failing-code': other(
+    'Return the error to the author of the code and let nobody build on it before it has run without one; say which files, packages and functions exist where it runs.',
+  ),
+  'goal-lost-at-start': other(
+    "Hand the user's goal over word for word, beside whatever instructions are added to it.",
+  ),
+};
+
+/** Checks that have a remedy of their own. */
+export const CHECKS_WITH_FIX: readonly string[] = Object.keys(FIXES_OF_CHECKS);
+
+/**
+ * The usual remedy for what the surest finding of a failure found: that of the check, else that of the category;
+ * categories of a custom taxonomy get the general one.
+ */
+export function usualFix({ category, source }: Failure): Fix {
+  const [id] = category;
+  const ref = source[0]?.kind === 'check' ? source[0].ref : '';
+  if (Object.hasOwn(FIXES_OF_CHECKS, ref)) return FIXES_OF_CHECKS[ref] ?? FIXES.other;
+  return id !== undefined && Object.hasOwn(FIXES, id) ? FIXES[id as CategoryId] : FIXES.other;
 }

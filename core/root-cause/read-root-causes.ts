@@ -83,7 +83,7 @@ function readItem(
   context: Parameters<typeof readRootCauses>[2],
   note: (reason: string, item: JsonValue) => void,
 ): RootCause {
-  const fix = usualFix(failure.category[0]);
+  const fix = usualFix(failure);
   const saidFix = field(item, 'fix', 'fix_recommendation');
   if (saidFix === '') note('no recommendation given: the usual one for the category stands', item);
   const explanation = aliasesToIds(field(item, 'explanation', 'root_cause_explanation'), context.aliases);

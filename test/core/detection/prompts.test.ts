@@ -17,7 +17,6 @@ import { CRITICAL_CATEGORIES } from '../../../core/judge/categories.ts';
 import { CHECKLIST } from '../../../core/judge/checklist.ts';
 import { JUDGE_INSTRUCTIONS, JUDGE_PROMPT_VERSION } from '../../../core/judge/prompt-v1.ts';
 import { EXPLAIN_ANSWER } from '../../../core/root-cause/answer.ts';
-import { usualFix } from '../../../core/root-cause/fixes.ts';
 import { explainPrompt, ROOT_CAUSE_PROMPT_VERSION } from '../../../core/root-cause/prompt-v1.ts';
 
 const constantPart = (
@@ -105,7 +104,6 @@ describe('category names', () => {
     expect(resolveCategory(id, TAXONOMY)).toBe(id);
     expect(resolveCategory(` ${id.toUpperCase().replaceAll('-', '_')} `, TAXONOMY)).toBe(id);
     if (id !== 'other') expect(resolveCategory(leaf.replaceAll('-', ' '), TAXONOMY)).toBe(id);
-    expect(usualFix(id).text.length).toBeGreaterThan(40);
   });
 
   test.each(['', '-', 'category', 'hallucination', 'constructor', '__proto__', 'x'.repeat(10_000)])(
