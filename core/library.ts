@@ -1,4 +1,5 @@
 import { SessionInvalidError } from './contracts/errors.ts';
+import { parseAtDoor } from './contracts/parse.ts';
 import type { CallRecord } from './contracts/stages.ts';
 import { DEFAULT_OPTIONS, type DiagnosisOptions } from './diagnosis/options.ts';
 import { decideOutcome } from './diagnosis/outcome.ts';
@@ -14,7 +15,7 @@ import type {
 import type { StrandsFailureOutput } from './diagnosis/strands.ts';
 import type { Model } from './model/port.ts';
 import { detectAll, diagnose, explain, mergeChunks, type Progress, prepare } from './pipeline.ts';
-import { type Session, sessionSpans } from './session/model.ts';
+import { type Session, sessionSchema, sessionSpans } from './session/model.ts';
 import { makeTokenCounter } from './tokens/make-token-counter.ts';
 
 /**
@@ -131,7 +132,7 @@ export async function diagnoseSession(
 ): Promise<Diagnosis> {
   const { now, ...rest } = given;
   const { deps, options } = setUp(rest);
-  return diagnose(session, options, { ...deps, clock: { now: () => now.getTime() } });
+  return diagnose(checked(session), options, { ...deps, clock: { now: () => now.getTime() } });
 }
 
 const EPOCH = new Date(0).toISOString();
@@ -148,8 +149,11 @@ function setUp({ model, concurrency, onProgress, ...own }: LibraryOptions) {
   };
 }
 
+/** A caller without types may hand in anything. */
+const checked = (session: Session): Session => parseAtDoor(sessionSchema, session, 'the session');
+
 function prepareFor(session: Session, deps: ReturnType<typeof setUp>['deps'], options: DiagnosisOptions) {
-  return prepare(session, options, {
+  return prepare(checked(session), options, {
     counter: deps.counter,
     limits: deps.model.limits,
     modelSpec: deps.model.spec,

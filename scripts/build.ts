@@ -48,11 +48,15 @@ async function buildLambdas(): Promise<string[]> {
   return steps;
 }
 
-async function buildPackage(entry: string, outfile: string): Promise<void> {
+/** Split where the source imports late, so that a command loads only what it needs. */
+async function buildPackage(): Promise<void> {
   await build({
     ...shared,
-    entryPoints: [entry],
-    outfile: path.join(dist, outfile),
+    entryPoints: { index: 'core/index.ts', 'cli/rootspan': 'cli/main.ts' },
+    outdir: dist,
+    outExtension: { '.js': '.mjs' },
+    chunkNames: 'chunks/[name]-[hash]',
+    splitting: true,
     packages: 'external',
   });
 }
@@ -67,11 +71,7 @@ function processMs(code: string): number {
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
 rmSync(dist, { recursive: true, force: true });
-const [steps] = await Promise.all([
-  buildLambdas(),
-  buildPackage('cli/main.ts', 'cli/rootspan.mjs'),
-  buildPackage('core/index.ts', 'index.mjs'),
-]);
+const [steps] = await Promise.all([buildLambdas(), buildPackage()]);
 
 if (!values.quick) {
   execFileSync(

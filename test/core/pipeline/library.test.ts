@@ -57,6 +57,19 @@ describe('library', () => {
     expect(detection.quarantined[0]?.reason).toMatch(/^unknown category/);
   });
 
+  test('a session that is none is refused by name, not by a crash somewhere inside', async () => {
+    const broken = { ...refundSession(), traces: [{ traceId: 't', sessionId: 's', spans: [{ spanId: 1 }] }] };
+    const given = { model: scriptedModel([]), now };
+    for (const call of [
+      () => diagnoseSession(broken as never, given),
+      () => detectFailures(broken as never, given),
+      () => analyzeRootCause(broken as never, [], given),
+    ]) {
+      await expect(call()).rejects.toThrow(SessionInvalidError);
+      await expect(call()).rejects.toThrow(/the session is not as expected: traces\.0\.spans\.0/);
+    }
+  });
+
   test('any object that can be asked is a model', async () => {
     const mine: Model = {
       spec: 'mine',
