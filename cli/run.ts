@@ -1,7 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { ROOTSPAN_VERSION } from '../core/contracts/version.ts';
 import { DEPTHS } from '../core/diagnosis/schema.ts';
 import { ExitCode } from '../core/diagnosis/verdict.ts';
-import { ROOTSPAN_VERSION } from '../core/contracts/version.ts';
 import { explainError } from './errors.ts';
 import type { CliIo } from './io.ts';
 
