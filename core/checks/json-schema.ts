@@ -55,7 +55,9 @@ function compile(schema: JsonObject): Validator | UnusableSchema {
     // Ajv would keep every schema it ever saw; ours are kept as long as their session is.
     compiler.removeSchema(plain);
     return (value) => {
-      if (validate(value)) return [];
+      if (validate(value) || validate(withLongNumbers(value))) return [];
+      // The errors of the value as it is, not of the second look.
+      validate(value);
       return (validate.errors ?? []).slice(0, REPORTED_PROBLEMS).map((error) => ({
         path: error.instancePath,
         message: describe(error.keyword, error.params, error.message ?? error.keyword),
@@ -66,6 +68,14 @@ function compile(schema: JsonObject): Validator | UnusableSchema {
       unusable: `the schema does not compile (${error instanceof Error ? error.message.slice(0, 200) : 'unknown'})`,
     };
   }
+}
+
+/** Integers beyond 2^53 are read as decimal text, so that no digit is lost; to a schema they are numbers. */
+function withLongNumbers(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return /^-?\d{16,40}$/.test(value) ? Number(value) : value;
+  if (Array.isArray(value)) return value.map(withLongNumbers);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withLongNumbers(item)]));
 }
 
 /** Made at the first schema: its own meta-schemas take some 20 ms, which a session without tools need not pay. */

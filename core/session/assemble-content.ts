@@ -22,9 +22,10 @@ export function flagContent(work: Work, isAlone: boolean): void {
         ? isAlone || isKnownGap(work)
         : false;
   if (missing) work.flags.add(whyMissing(work));
+  for (const text of ownWords(work)) if (PLAIN_CUT.test(text.slice(-40))) work.flags.add('content-truncated');
   for (const text of texts(work)) {
     if (isRedacted(text)) work.flags.add('content-redacted');
-    if (TRUNCATED.test(text.slice(-80))) work.flags.add('content-truncated');
+    if (VENDOR_CUT.test(text.slice(-80))) work.flags.add('content-truncated');
   }
 }
 
@@ -48,10 +49,21 @@ export function isSplitLayout(span: RawSpan): boolean {
 /** Marks that SDKs and collectors leave in place of a whole value. */
 const REDACTION_MARK =
   /^[<[(*_\s]{0,4}(redacted|elided|masked|filtered|content[ _-]hidden|hidden)[>\])*_\s]{0,4}$/i;
-const TRUNCATED = /(\[|\(|<|\.\.\.|…)\s{0,2}truncated[^\n]{0,40}$/i;
+/** Marks of telemetry limits alone: no tool writes these into its result. */
+const VENDOR_CUT = /(\[This value has been truncated\]|<truncated due to size exceeding limit>)\s{0,4}$/i;
+/** Also used by agents that shorten a tool's result for the model, so in results it says nothing of the telemetry. */
+const PLAIN_CUT = /(\.\.\.|…)\s?[[(<]truncated[\])>]\s{0,4}$/i;
 
 function isRedacted(text: string): boolean {
   return text.length <= 40 && REDACTION_MARK.test(text);
+}
+
+/** What people and models wrote. */
+function ownWords(work: Work): string[] {
+  if (!isInference(work)) return [];
+  return blocksOf([...work.content.input, ...work.content.output]).flatMap((block) =>
+    block.type === 'text' ? [block.text] : [],
+  );
 }
 
 function texts(work: Work): string[] {

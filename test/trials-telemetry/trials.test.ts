@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { schemaBreaches } from '../../core/checks/schema-breaches.ts';
 import { canonicalJson } from '../../core/contracts/hash.ts';
 import type { JsonObject } from '../../core/contracts/json.ts';
 import { decodeLogEventMessage } from '../../core/formats/decode-log-event.ts';
 import { examineTelemetry } from '../../core/formats/doctor.ts';
 import { assembleSessions } from '../../core/session/assemble.ts';
 import { sessionSpans } from '../../core/session/model.ts';
+import { toTrajectory } from '../../core/session/to-trajectory.ts';
 import {
   agents,
   at,
@@ -261,6 +263,25 @@ describe('content', () => {
     expect(({} as { polluted?: string }).polluted).toBeUndefined();
   });
 });
+
+it('an integer beyond 2^53 keeps its digits and still fits an integer schema', () => {
+  const document = parsed(
+    JSON.stringify([
+      flatSpan('c', {
+        attributes: chat([user('x')], [call('A', 'find', { order: 'BIG' })], {
+          'gen_ai.tool.definitions': DEFINITION,
+        }),
+      }),
+    ]).replace('\\"BIG\\"', '9007199254740993'),
+  );
+  const session = onlySession(document);
+  expect(JSON.stringify(inferences(session)[0]!.output)).toContain('"9007199254740993"');
+  expect(schemaBreaches.run(toTrajectory(session))).toEqual([]);
+});
+
+const DEFINITION = JSON.stringify([
+  { name: 'find', parameters: { type: 'object', properties: { order: { type: 'integer' } } } },
+]);
 
 describe('the tree', () => {
   it('parents are cyclic and hang or hide the tree: cut at the earliest start', () => {
@@ -692,6 +713,12 @@ describe('what is not there is told apart', () => {
     expect(one(chat([user('[REDACTED]')], [answer('<redacted>')]))).toEqual(['content-redacted']));
   it('truncated', () =>
     expect(one(chat([user('long text ...[truncated]')], [answer('ok')]))).toEqual(['content-truncated']));
+  it('shortened by the tool itself, as the model saw it: nothing of the telemetry is missing', () => {
+    const session = onlySession([
+      flatSpan('t', { attributes: toolRun('cat', {}, 'many lines ...[truncated]') }),
+    ]);
+    expect(tools(session)[0]!.flags).toEqual([]);
+  });
   it('JSON that breaks off', () =>
     expect(
       one({ 'gen_ai.input.messages': '[{"role":"user","parts":[{"type":"text","content":"half a wo' }),
