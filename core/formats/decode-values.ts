@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
-import { isForbiddenKey, sanitiseJson } from './decode-json.ts';
+import { isForbiddenKey, sanitiseJson, toWellFormed } from './decode-json.ts';
 import type { RawSpan } from './format.ts';
 
 /** Attributes as a map without a prototype; forbidden keys are left out. */
@@ -17,11 +17,11 @@ export function readAttributes(value: JsonValue | undefined): Attributes {
   if (Array.isArray(value)) {
     for (const pair of value) {
       if (!isJsonObject(pair) || typeof pair.key !== 'string' || isForbiddenKey(pair.key)) continue;
-      out[pair.key] = sanitiseJson(readTypedValue(pair.value ?? null));
+      out[toWellFormed(pair.key)] = sanitiseJson(readTypedValue(pair.value ?? null));
     }
   } else if (isJsonObject(value)) {
     for (const [key, item] of Object.entries(value)) {
-      if (!isForbiddenKey(key)) out[key] = sanitiseJson(readTypedValue(item));
+      if (!isForbiddenKey(key)) out[toWellFormed(key)] = sanitiseJson(readTypedValue(item));
     }
   }
   return out;
@@ -115,7 +115,7 @@ export function readStatus(value: JsonValue | undefined): RawSpan['status'] {
   const message = status.message ?? status.description ?? null;
   return {
     code: statusCode(code),
-    message: typeof message === 'string' && message !== '' ? message : null,
+    message: typeof message === 'string' && message !== '' ? toWellFormed(message) : null,
   };
 }
 

@@ -142,7 +142,7 @@ function readApplicationLine(record: JsonObject): RawLog {
     traceId: readTraceId(record.traceId ?? record.trace_id),
     spanId: readSpanId(record.spanId ?? record.span_id),
     timeUnixNano: readUnixNano(timestamp),
-    scope: { name: typeof record.logger === 'string' ? record.logger : '', version: '' },
+    scope: readScope(record.logger),
     resource: readAttributes({}),
     attributes,
     body: sanitiseJson(message ?? null),
@@ -150,7 +150,7 @@ function readApplicationLine(record: JsonObject): RawLog {
 }
 
 function readScope(scope: JsonValue | undefined): RawSpan['scope'] {
-  if (typeof scope === 'string') return { name: scope, version: '' };
+  if (typeof scope === 'string') return { name: toWellFormed(scope), version: '' };
   if (!isJsonObject(scope)) return { name: '', version: '' };
   return {
     name: typeof scope.name === 'string' ? toWellFormed(scope.name) : '',
