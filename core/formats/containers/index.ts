@@ -3,11 +3,18 @@ import type { Unread } from '../../session/model.ts';
 import type { Container, RawRecord } from '../format.ts';
 import { attributeBag } from './attribute-bag.ts';
 import { flatRecords } from './flat-records.ts';
+import { foreignExports } from './foreign-exports.ts';
 import { otlpJson } from './otlp-json.ts';
 import { spanList } from './span-list.ts';
 
 /** Every way in which telemetry is packed, in the order the registry should try them on equal sureness. */
-export const CONTAINERS: readonly Container[] = [otlpJson, flatRecords, spanList, attributeBag];
+export const CONTAINERS: readonly Container[] = [
+  otlpJson,
+  flatRecords,
+  spanList,
+  attributeBag,
+  foreignExports,
+];
 
 export interface Unpacked {
   readonly container: string;
