@@ -1,4 +1,7 @@
-/** The library: what `import … from 'rootspan'` gives. Pure: a model, a clock and sessions come from the caller. */
+/**
+ * The library: what `import … from 'rootspan'` gives. Pure: text of sessions, a model and the time come from the
+ * caller. Ready-made models: `createModel` of 'rootspan/models'.
+ */
 
 export { ErrorName } from './contracts/error-names.ts';
 export * from './contracts/errors.ts';
@@ -19,6 +22,8 @@ export type { StrandsExport, StrandsFailureOutput } from './diagnosis/strands.ts
 export { toStrandsJson } from './diagnosis/strands.ts';
 export type { Verdict } from './diagnosis/verdict.ts';
 export { ExitCode, verdict } from './diagnosis/verdict.ts';
+export type { FormatLine, SessionInput } from './formats/registry.ts';
+export { listFormats, readSessions } from './formats/registry.ts';
 export type { Detection, LibraryOptions, RootCauseAnalysis } from './library.ts';
 export { analyzeRootCause, detectFailures, diagnoseSession } from './library.ts';
 export type { Model, ModelAnswer, ModelLimits, ModelRequest, Usage } from './model/port.ts';

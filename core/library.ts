@@ -20,7 +20,7 @@ import { makeTokenCounter } from './tokens/make-token-counter.ts';
 
 /**
  * Everything has a default but the model: an object with `spec`, `limits` and `ask` (core/model/port.ts), one of
- * ours or your own. `taxonomy` replaces the built-in one, `guidelines` are added to the detection prompt.
+ * ours (`createModel` of 'rootspan/models') or your own. `taxonomy` replaces the built-in one, `guidelines` are added to the detection prompt.
  */
 export interface LibraryOptions extends Partial<DiagnosisOptions> {
   readonly model: Model;

@@ -52,7 +52,11 @@ async function buildLambdas(): Promise<string[]> {
 async function buildPackage(): Promise<void> {
   await build({
     ...shared,
-    entryPoints: { index: 'core/index.ts', 'cli/rootspan': 'cli/main.ts' },
+    entryPoints: {
+      index: 'core/index.ts',
+      models: 'adapters/models/create-model.ts',
+      'cli/rootspan': 'cli/main.ts',
+    },
     outdir: dist,
     outExtension: { '.js': '.mjs' },
     chunkNames: 'chunks/[name]-[hash]',

@@ -5,6 +5,7 @@ import {
   detectFailures,
   diagnoseSession,
   type Model,
+  readSessions,
   toStrandsJson,
 } from '../../../core/index.ts';
 import { hashRequest } from '../../../core/model/request-body.ts';
@@ -14,6 +15,16 @@ import { EXPLAINED, FOUND, NOTHING, refundSession } from './a-session.ts';
 const now = new Date('2026-03-01T10:00:00Z');
 
 describe('library', () => {
+  test('from the text of a file to a diagnosis with what the package exports', async () => {
+    const text = JSON.stringify([
+      { role: 'user', content: 'Refund B-17.' },
+      { role: 'assistant', content: 'Done.' },
+    ]);
+    const { sessions } = readSessions({ text, source: 'refund.json' });
+    const diagnosis = await diagnoseSession(sessions[0]!, { model: scriptedModel([NOTHING]), now });
+    expect(diagnosis).toMatchObject({ sessionId: 'refund', outcome: 'NO_FAILURE_FOUND' });
+  });
+
   test('detectFailures says what it found and what it looked at', async () => {
     const detection = await detectFailures(refundSession(), { model: scriptedModel([FOUND]) });
     expect(detection).toMatchObject({
