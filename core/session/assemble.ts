@@ -1,4 +1,4 @@
-import { SessionInvalidError } from '../contracts/errors.ts';
+import { SessionTooLargeError } from '../contracts/errors.ts';
 import { dialectFor } from '../formats/dialects/index.ts';
 import type { RawRecord, ReadResult } from '../formats/format.ts';
 import { pairCalls } from './assemble-calls.ts';
@@ -32,7 +32,7 @@ const MAX_SPANS = 200_000;
 export function assembleSessions(records: readonly RawRecord[], options: AssembleOptions = {}): ReadResult {
   const { spans, loose, unread, count } = joinRecords(records);
   if (spans.length > MAX_SPANS) {
-    throw new SessionInvalidError(
+    throw new SessionTooLargeError(
       `found ${spans.length} spans; at most ${MAX_SPANS} can be read at once. Select one session (session id, time range) and export it again.`,
     );
   }
