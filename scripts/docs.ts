@@ -1,8 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { runCli } from '../cli/run.ts';
 import { TAXONOMY, TAXONOMY_VERSION } from '../core/detection/taxonomy.ts';
 
-/** Writes the pages that are made from code, so that they cannot drift: a test compares. */
+/** Writes what is made from code into the pages, so that it cannot drift: a test compares (`npm run docs` mends). */
+
+const root = path.resolve(import.meta.dirname, '..');
+
 export function taxonomyPage(): string {
   // Padded as the formatter pads, so that it leaves the page alone.
   const cells = [['id', 'meaning'], ...TAXONOMY.map(({ id, meaning }) => [`\`${id}\``, meaning])];
@@ -23,6 +27,41 @@ export function taxonomyPage(): string {
   ].join('\n');
 }
 
+/** What `npm run diagnose` shows on a terminal of 100 columns, without colours. */
+export async function diagnoseOutput(): Promise<string> {
+  let text = '';
+  await runCli(
+    ['diagnose', path.join(root, 'examples/airline-refund.json'), '--store', 'none', '--exit-zero'],
+    {
+      env: { NO_COLOR: '1' },
+      out: (piece) => {
+        text += piece;
+      },
+      err: () => undefined,
+      outIsTerminal: true,
+      errIsTerminal: false,
+      inIsTerminal: true,
+      columns: 100,
+      readStdin: async () => '',
+    },
+  );
+  // The README's reader stores it; the version is then 1.
+  return text.trimEnd().replace(/not stored$/, 'version 1');
+}
+
+const OUTPUT = /(<!-- output of `npm run diagnose`[^\n]*-->\n)[\s\S]*?(<!-- end -->)/;
+
+export function withOutput(readme: string, output: string): string {
+  if (!OUTPUT.test(readme))
+    throw new Error('README.md has lost the marks around the output of `npm run diagnose`');
+  return readme.replace(
+    OUTPUT,
+    (_all, start: string, end: string) => `${start}\n\`\`\`\n${output}\n\`\`\`\n\n${end}`,
+  );
+}
+
 if (import.meta.main) {
-  writeFileSync(path.join(import.meta.dirname, '../docs/taxonomy.md'), taxonomyPage());
+  writeFileSync(path.join(root, 'docs/taxonomy.md'), taxonomyPage());
+  const readme = path.join(root, 'README.md');
+  writeFileSync(readme, withOutput(readFileSync(readme, 'utf8'), await diagnoseOutput()));
 }
