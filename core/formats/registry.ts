@@ -112,6 +112,9 @@ function readAny(document: JsonValue, source: string, further: readonly RawRecor
     case 'document':
       return joined([choice.format.read(document, source), ...assembled(further, 'log-lines')], []);
     case 'container': {
+      if (Array.isArray(document) && hasDocumentsAmong(document, choice.format)) {
+        return readParts(document, source, further);
+      }
       const { records, unread } = choice.format.unpack(document);
       return joined(assembled([...records, ...further], choice.format.id), unread);
     }
@@ -122,6 +125,16 @@ function readAny(document: JsonValue, source: string, further: readonly RawRecor
     case 'none':
       return readParts(document, source, further);
   }
+}
+
+/** Whether a list that a container takes holds whole documents too, which it would only count as unread. */
+function hasDocumentsAmong(entries: readonly JsonValue[], container: Container): boolean {
+  return entries.some(
+    (entry) =>
+      isJsonObject(entry) &&
+      container.recognise([entry]).match !== 'yes' &&
+      DOCUMENTS.some((format) => format.recognise(entry).match === 'yes'),
+  );
 }
 
 function assembled(records: readonly RawRecord[], format: string): ReadResult[] {

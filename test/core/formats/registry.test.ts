@@ -149,3 +149,45 @@ it('every format says how it is known, under an id of its own', () => {
   expect(new Set(ids).size).toBe(ids.length);
   expect(listFormats().every(({ title, knownBy }) => title !== '' && knownBy !== '')).toBe(true);
 });
+
+describe('telemetry beside other things', () => {
+  const span = (id: string, name: string) => ({
+    traceId: '0af7651916cd43dd8448eb211c80319c',
+    spanId: id,
+    parentSpanId: null,
+    name,
+    kind: 'INTERNAL',
+    startTimeUnixNano: '1785532828134675001',
+    endTimeUnixNano: '1785532828134675002',
+    scope: { name: 'any', version: '1' },
+    attributes: {
+      'session.id': 'conv-1',
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': name,
+      'gen_ai.tool.call.arguments': '{"a": 1}',
+      'gen_ai.tool.call.result': 'done',
+    },
+    status: { code: 'UNSET' },
+  });
+  const [a, b] = [span('b7ad6b7169203331', 'read'), span('b7ad6b7169203332', 'write')];
+  const names = (text: string) =>
+    read(text).sessions.map((session) => [session.sessionId, sessionSpans(session).map((one) => one.name)]);
+
+  it('lines with a text prefix and bare lines of one session are one session; plain text is counted', () => {
+    const text = `2026-03-14 10:00 INFO exporter ${JSON.stringify(a)}\n${JSON.stringify(b)}\nTraceback follows\n`;
+    expect(names(text)).toEqual([['conv-1', ['read', 'write']]]);
+    expect(read(text).unread).toEqual([{ where: 'in.json', reason: 'not-json: plain text', count: 1 }]);
+  });
+  it('a broken line in a transcript does not cost the transcript', () => {
+    const line = (message: object) => JSON.stringify({ type: 'user', message });
+    const text = `${line({ role: 'user', content: 'a' })}\n{"type": "user", "mess\n${line({ role: 'user', content: 'b' })}`;
+    expect(names(text)).toEqual([['in', ['user', 'user']]]);
+    expect(read(text).unread).toHaveLength(1);
+  });
+  it('a list of a chat and of spans is two sessions', () => {
+    expect(names(JSON.stringify([{ session_id: 'chat-1', messages: chat }, a, b]))).toEqual([
+      ['chat-1', ['user', 'chat']],
+      ['conv-1', ['read', 'write']],
+    ]);
+  });
+});
