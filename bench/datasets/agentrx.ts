@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
 import type { JsonValue } from '../../core/contracts/json.ts';
 import { readSessions } from '../../core/formats/registry.ts';
+import { type ExpectedAction, expectedActionsSchema } from '../../core/judge/expected-actions.ts';
 import { readCategory } from './categories.ts';
 import type { Gold, GoldFailure, LabelledRun } from './labelled-run.ts';
 import { listFiles, readJson } from './read-json.ts';
@@ -79,8 +80,20 @@ function loadTau(
     const label = labels.get(`tau:${task.task_id}`);
     // A failed run that nobody labelled says nothing about a predictor, and must not count as healthy.
     if (!healthy && label === undefined) return [];
-    return [run(healthy ? null : (label ?? null), record, file, 'tau', answers, settings)];
+    const one = run(healthy ? null : (label ?? null), record, file, 'tau', answers, settings);
+    return [{ ...one, expectedActions: readExpectedActions(raw) }];
   });
+}
+
+/** The publisher's reference solution; `null` when the run has none that can be read. */
+function readExpectedActions(raw: JsonValue): ExpectedAction[] | null {
+  const action = z.object({ name: z.string(), kwargs: z.record(z.string(), z.json()) });
+  const parsed = z
+    .object({ info: z.object({ task: z.object({ actions: z.array(action) }) }) })
+    .safeParse(raw);
+  if (!parsed.success) return null;
+  const actions = parsed.data.info.task.actions.map(({ name, kwargs }) => ({ name, arguments: kwargs }));
+  return expectedActionsSchema.parse(actions);
 }
 
 function loadMagentic(
@@ -111,6 +124,7 @@ function run(
     group,
     session,
     gold: label === null ? null : readGold(label, source),
+    expectedActions: null,
     answers: texts,
   };
 }

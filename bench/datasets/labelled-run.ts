@@ -1,4 +1,5 @@
 import type { CriticalCategory } from '../../core/judge/categories.ts';
+import type { ExpectedAction } from '../../core/judge/expected-actions.ts';
 import type { Session } from '../../core/session/model.ts';
 
 /** A failure that annotators marked. `position` is 0-based and counts raw messages, as Step.position does. */
@@ -23,6 +24,8 @@ export interface LabelledRun {
   readonly session: Session;
   /** `null`: the run is known to be healthy. */
   readonly gold: Gold | null;
+  /** What the run should have done, where the data says; used only in the mode with a reference. */
+  readonly expectedActions: readonly ExpectedAction[] | null;
   /** Texts of labels and answers, for the leak guard. */
   readonly answers: readonly string[];
 }

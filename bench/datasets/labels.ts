@@ -44,6 +44,7 @@ export function loadLabels(folder: string): LabelledRun[] {
       group: 'labels',
       session,
       gold: readGold(label, session, name),
+      expectedActions: null,
       answers: [],
     };
   });

@@ -68,6 +68,7 @@ function loadRun(folder: string, file: string, group: Group, settings: LoadSetti
     group,
     session,
     gold: { critical, failures: [critical] },
+    expectedActions: null,
     answers,
   };
 }

@@ -238,7 +238,7 @@ describe('rootspan bench accuracy', () => {
     expect(files).toContain('accuracy-agentrx-none-standard-tau-tolerance.svg');
     expect(files).toContain('accuracy-agentrx-tau-cost.svg');
     const result = JSON.parse(readFileSync(path.join(out, 'accuracy-agentrx-none-standard.json'), 'utf8'));
-    expect(result).toMatchObject({ model: 'none', depth: 'standard', settings: { votes: 1 } });
+    expect(result).toMatchObject({ configuration: 'none, standard', settings: { votes: 1 } });
     expect(result.settingsHash).toMatch(/^[0-9a-f]{64}$/);
     expect(result.groups[0].runs).toHaveLength(3);
   });
@@ -302,6 +302,54 @@ describe('rootspan bench accuracy', () => {
     expect(first.code).toBe(0);
     expect(first.out).toMatch(/detect +3 +100 /);
     expect(second).toEqual(first);
+  });
+  it('with a reference the first unexpected write is named, and the table says what game this is', async () => {
+    const call = {
+      role: 'assistant',
+      content: null,
+      tool_calls: [
+        { id: 'w', type: 'function', function: { name: 'return_item', arguments: '{"item":"sofa"}' } },
+      ],
+    };
+    const wrong = tauRun(7);
+    const folder = folderWith({
+      'tau_dataset_failed.json': [
+        {
+          ...wrong,
+          traj: [...(wrong.traj as object[]), call, { role: 'tool', tool_call_id: 'w', content: 'ok' }],
+        },
+      ],
+      'ground_truth/tau_ground_truth.json': [
+        {
+          ...tauLabel(7),
+          failures: [{ failure_id: 2, step_number: 6, failure_category: 'Invention', failed_agent: null }],
+        },
+      ],
+    });
+    const args = ['--dataset', 'agentrx', '--path', folder, '--out', folderWith({})];
+    const { out } = await run(...args, '--with-reference');
+    expect(out).toMatch(/WITH REFERENCE/);
+    expect(out).toMatch(/exact step +100\.0 %/);
+    expect((await run(...args)).out).not.toMatch(/REFERENCE/);
+  });
+  it('constraints of a file are asked; one that cannot be used is refused, not left out', async () => {
+    const folder = folderWith({
+      'good.yaml':
+        'version: 1\nconstraints:\n  - name: look-first\n    hint: Every call has a result.\n    targets: [plan-adherence]\n    kind: protocol\n    severity: low\n    each: call\n    guard: "true"\n    assertion: "call.hasResult"\n',
+      'bad.yaml': 'version: 1\nconstraints:\n  - name: broken\n',
+    });
+    const bad = await run(...common, '--out', folderWith({}), '--constraints', path.join(folder, 'bad.yaml'));
+    expect(bad.code).toBe(2);
+    expect(bad.err).toMatch(/broken/);
+    const good = await run(
+      ...common,
+      '--out',
+      folderWith({}),
+      '--constraints',
+      path.join(folder, 'good.yaml'),
+    );
+    expect(good.err).toBe('');
+    expect(good.code).toBe(0);
   });
   it('a folder of own sessions with a label file', async () => {
     const folder = folderWith({
