@@ -1,16 +1,10 @@
 import * as z from 'zod';
+import { usageSchema } from '../../core/diagnosis/schema.ts';
 
 /** A ModelAnswer as it lies in a cache or a recording. */
 export const answerSchema = z.object({
   text: z.string().min(1),
-  usage: z.object({
-    inputTokens: z.number(),
-    outputTokens: z.number(),
-    cacheReadTokens: z.number(),
-    cacheWriteTokens: z.number(),
-    costUsd: z.number().nullable(),
-    calls: z.number(),
-  }),
+  usage: usageSchema,
   model: z.string(),
   rung: z.enum(['native-schema', 'strict-tool', 'text']),
   requestHash: z.string(),

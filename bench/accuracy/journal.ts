@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import * as z from 'zod';
+import { usageSchema } from '../../core/diagnosis/schema.ts';
 import { CRITICAL_CATEGORIES } from '../../core/judge/categories.ts';
 import type { Prediction } from './predictor.ts';
 
@@ -8,14 +9,6 @@ const stepSchema = z.object({
   category: z.enum(CRITICAL_CATEGORIES),
   agent: z.string().nullable(),
   confidence: z.number(),
-});
-const usageSchema = z.object({
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  cacheReadTokens: z.number(),
-  cacheWriteTokens: z.number(),
-  costUsd: z.number().nullable(),
-  calls: z.number(),
 });
 const lineSchema = z.object({
   key: z.string(),

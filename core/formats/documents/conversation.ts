@@ -31,7 +31,6 @@ export interface Turn {
   readonly flags?: readonly SpanFlag[];
   readonly startTimeUnixNano?: string | null;
   readonly endTimeUnixNano?: string | null;
-  readonly tools?: ToolDefinition[];
   readonly systemPrompt?: string;
   readonly model?: string;
   readonly responseId?: string;
@@ -47,7 +46,6 @@ export interface Conversation {
   readonly agent?: string | null;
   readonly service?: string | null;
   readonly tools?: ToolDefinition[] | undefined;
-  readonly unread?: Session['unread'];
 }
 
 interface PendingCall {
@@ -99,7 +97,7 @@ export function buildConversation(conversation: Conversation): Session {
 
     if (turn.role === 'assistant' && turn.note !== true) {
       const base = nextBase();
-      const tools = turn.tools ?? (toolsStated ? undefined : conversation.tools);
+      const tools = toolsStated ? undefined : conversation.tools;
       if (tools !== undefined) toolsStated = true;
       spans.push({
         ...base,
@@ -178,7 +176,7 @@ export function buildConversation(conversation: Conversation): Session {
     goal: conversation.goal ?? null,
     agent: conversation.agent ?? null,
     service: conversation.service ?? null,
-    unread: [...(conversation.unread ?? [])],
+    unread: [],
   };
 }
 
