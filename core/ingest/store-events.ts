@@ -83,8 +83,13 @@ type Reading = { readonly arrivals: readonly Arrival[] } | { readonly reason: st
 
 function readEvent(event: LogEvent): Reading {
   const decoded = decodeLogEventMessage(event.message);
-  if (!Array.isArray(decoded))
-    return isForeignLine(decoded.reason) ? { arrivals: [] } : { reason: decoded.reason };
+  if (!Array.isArray(decoded)) {
+    if (!isForeignLine(decoded.reason)) return { reason: decoded.reason };
+    // Its beginning came in another delivery: `rootspan quarantine retry` joins the two.
+    return isTail(event.message)
+      ? { reason: 'cut-json: the end of a line whose beginning is elsewhere' }
+      : { arrivals: [] };
+  }
   const byTrace = new Map<string, RawRecord[]>();
   for (const record of decoded) {
     const place = placeOf(record);
@@ -104,6 +109,11 @@ function readEvent(event: LogEvent): Reading {
 
 /** Plain text and other JSON of an application: counted, not kept. Text that begins as a record and breaks is. */
 const isForeignLine = (reason: string): boolean => /^not-(?:json|telemetry):/.test(reason);
+
+/** Closes more braces than it opens, and ends with one. */
+function isTail(text: string): boolean {
+  return /\}\s{0,64}$/.test(text.slice(-65)) && text.split('}').length > text.split('{').length;
+}
 
 /** The trace under which a record is filed; records without one are filed under the session that they state. */
 function placeOf(record: RawRecord): string | null {
