@@ -2,6 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { ROOTSPAN_VERSION } from '../core/contracts/version.ts';
 import { DEPTHS } from '../core/diagnosis/schema.ts';
 import { ExitCode } from '../core/diagnosis/verdict.ts';
+import { PROTOCOLS } from '../core/judge/protocols.ts';
 import { explainError } from './errors.ts';
 import type { CliIo } from './io.ts';
 
@@ -76,11 +77,50 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     .option('--exit-zero', 'exit 0 whatever is found; bad input and errors keep their codes')
     .option('--votes <n>', 'how often the judge votes', positiveInteger, 1)
     .option('--guidelines <file>', "text added to the detection prompt: your team's own rules")
+    .option('--constraints <file>', "your team's constraints; see `rootspan constraints check`")
+    .option('--healthy <file...>', 'sessions known to be good, to weigh constraints by')
+    .addOption(
+      new Option(
+        '--synthesis <how>',
+        'depth deep: constraints of the run by one call, or one a window of steps',
+      )
+        .choices(['one-shot', 'step-by-step'])
+        .default('one-shot'),
+    )
+    .addOption(
+      new Option(
+        '--deep-when <rule>',
+        'depth deep: ask a model for constraints always, or only if something was found',
+      )
+        .choices(['always', 'on-findings'])
+        .default('always'),
+    )
+    .addOption(
+      new Option('--protocol <name>', 'how the judge goes about it')
+        .choices(PROTOCOLS)
+        .default('all-at-once'),
+    )
+    .option('--expected <file>', 'the actions that the run should have taken: judges by them, as "reference"')
     .option('--assume-failed', 'the session is known to have failed: the judge must name a step')
     .option('--session <id>', 'only this session of the input')
     .action(async (files: string[], options) => {
       const { diagnoseCommand } = await import('./commands/diagnose.ts');
       exitCode = await diagnoseCommand(files, options, io);
+    });
+
+  program
+    .command('constraints')
+    .description('constraints of your team')
+    .command('check')
+    .description('compile a constraint file, run its examples, and count how often each fires; asks no model')
+    .argument('<file>', 'YAML or JSON; see docs/constraints.md')
+    .option('--against <file...>', 'sessions to try them on')
+    .option('--healthy <file...>', 'sessions known to be good: what fires on them is a false alarm')
+    .option('--failed <file...>', 'sessions known to have failed')
+    .addOption(json())
+    .action(async (file: string, options) => {
+      const { constraintsCheckCommand } = await import('./commands/constraints.ts');
+      exitCode = await constraintsCheckCommand(file, options, io);
     });
 
   program

@@ -1,17 +1,21 @@
 import { readFile } from 'node:fs/promises';
+import { loadConstraints } from '../../core/constraints/read-constraints.ts';
 import { ErrorName } from '../../core/contracts/error-names.ts';
 import { RootspanError } from '../../core/contracts/errors.ts';
 import { CATEGORY_IDS } from '../../core/detection/taxonomy.ts';
 import { type ConfidenceWord, DEFAULT_OPTIONS, type DiagnosisOptions } from '../../core/diagnosis/options.ts';
 import type { Depth, Diagnosis } from '../../core/diagnosis/schema.ts';
 import { categoryMatches, ExitCode, verdict, worstExitCode } from '../../core/diagnosis/verdict.ts';
+import { readExpectedActions } from '../../core/judge/expected-actions.ts';
+import type { Protocol } from '../../core/judge/protocols.ts';
 import { diagnose } from '../../core/pipeline.ts';
 import type { Session } from '../../core/session/model.ts';
 import { renderTerminal } from '../../report/terminal.ts';
 import { openStore, pipelineDeps } from '../deps.ts';
 import { explainError, UsageError } from '../errors.ts';
-import { type CliIo, palette, progress } from '../io.ts';
+import { type CliIo, palette, progress, readInput } from '../io.ts';
 import { readSessionFiles } from '../read-sessions.ts';
+import { trialSessions } from './constraints.ts';
 
 export interface DiagnoseFlags {
   readonly model: string;
@@ -23,6 +27,12 @@ export interface DiagnoseFlags {
   readonly exitZero?: boolean;
   readonly votes: number;
   readonly guidelines?: string;
+  readonly constraints?: string;
+  readonly healthy?: readonly string[];
+  readonly synthesis: 'one-shot' | 'step-by-step';
+  readonly deepWhen: 'always' | 'on-findings';
+  readonly protocol: Protocol;
+  readonly expected?: string;
   readonly assumeFailed?: boolean;
   readonly session?: string;
 }
@@ -40,8 +50,21 @@ export async function diagnoseCommand(
     confidence: flags.confidence,
     votes: flags.votes,
     assumeFailed: flags.assumeFailed ?? false,
+    ...(flags.depth === 'deep' ? { synthesis: flags.synthesis, deepRule: flags.deepWhen } : {}),
+    ...(flags.protocol === 'all-at-once' ? {} : { protocol: flags.protocol }),
+    ...(flags.constraints === undefined
+      ? {}
+      : {
+          constraints: loadConstraints(await readInput(flags.constraints, io), flags.constraints),
+        }),
+    ...(flags.expected === undefined
+      ? {}
+      : {
+          expectedActions: readExpectedActions(await readInput(flags.expected, io), flags.expected),
+        }),
     ...(flags.guidelines === undefined ? {} : { guidelines: await readGuidelines(flags.guidelines) }),
   };
+  const healthy = await trialSessions(flags.healthy, 'healthy', io);
   const { sessions, failedInputs } = await readSessionFiles(files, io);
   const chosen = chooseSessions(sessions, flags.session);
   const asJson = flags.json ?? !io.outIsTerminal;
@@ -57,6 +80,7 @@ export async function diagnoseCommand(
       try {
         const fresh = await diagnose(session, options, {
           ...deps,
+          healthy,
           onProgress: ({ stage, done, total }) => report(`${label}: ${stage} ${done}/${total}`),
         });
         const stored =

@@ -23,6 +23,8 @@ export interface ConstraintCheck {
   readonly name: string;
   /** `refused`: cannot be asked at all; `doubtful`: see `warnings`; `usable`: nothing against it. */
   readonly state: 'usable' | 'doubtful' | 'refused';
+  /** By rubric, whether it fires is for a model to say; here its guard is tried. */
+  readonly decidedBy: 'program' | 'model';
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
   readonly examples: { readonly total: number; readonly wrong: readonly string[] };
@@ -50,14 +52,16 @@ export function checkConstraintSet(
     const { name } = compiled.constraint;
     const firing = firings.get(name) ?? noFiring();
     const examples = tryExamples(compiled);
+    const decidedBy = compiled.assertion === null ? 'model' : 'program';
     const warnings = [
       ...examples.wrong,
-      ...(examples.total === 0 ? ['it has no examples'] : []),
+      ...(examples.total === 0 && decidedBy === 'program' ? ['it has no examples'] : []),
       ...objections(firing),
     ];
     return {
       name,
       state: warnings.length === 0 ? 'usable' : 'doubtful',
+      decidedBy,
       errors: [],
       warnings,
       examples,
@@ -68,6 +72,7 @@ export function checkConstraintSet(
     ({ name, errors }): ConstraintCheck => ({
       name,
       state: 'refused',
+      decidedBy: 'program',
       errors,
       warnings: [],
       examples: { total: 0, wrong: [] },
@@ -120,17 +125,20 @@ function add(count: Mutable<Firing>, tally: ConstraintTally): void {
   if (tally.unclear + tally.skipped > 0) count.unclear += 1;
 }
 
-/** A passing example must be reached by the guard and hold; a failing one must be violated. */
+/** A passing example must be reached by the guard and hold; a failing one must be violated (or, by rubric, reached). */
 export function tryExamples(compiled: CompiledConstraint): ConstraintCheck['examples'] {
   const { pass, fail } = compiled.constraint.examples;
+  const byProgram = compiled.assertion !== null;
   const wrong: string[] = [];
   for (const [index, example] of pass.entries()) {
     const found = describe(runOn(compiled, example));
-    if (found !== 'satisfied') wrong.push(`passing example ${index + 1} is ${found}`);
+    if (found !== (byProgram ? 'satisfied' : 'left to a model'))
+      wrong.push(`passing example ${index + 1} is ${found}`);
   }
   for (const [index, example] of fail.entries()) {
     const found = describe(runOn(compiled, example));
-    if (found !== 'violated') wrong.push(`failing example ${index + 1} is ${found}`);
+    if (found !== (byProgram ? 'violated' : 'left to a model'))
+      wrong.push(`failing example ${index + 1} is ${found}`);
   }
   return { total: pass.length + fail.length, wrong };
 }
@@ -147,5 +155,6 @@ function describe(tally: ConstraintTally | undefined): string {
   if (tally.violated > 0) return 'violated';
   if (tally.unclear > 0) return 'unclear';
   if (tally.skipped > 0) return 'beyond the work allowed';
-  return tally.satisfied > 0 ? 'satisfied' : 'not reached by the guard';
+  if (tally.satisfied > 0) return 'satisfied';
+  return tally.applied > 0 ? 'left to a model' : 'not reached by the guard';
 }

@@ -2,7 +2,7 @@ import { parse } from 'yaml';
 import * as z from 'zod';
 import { ConfigurationInvalidError } from '../contracts/errors.ts';
 import { type CompiledConstraint, compileConstraint } from './compile.ts';
-import { CONSTRAINT_LIMITS, type ConstraintOrigin, constraintSchema } from './constraint.ts';
+import { CONSTRAINT_LIMITS, type Constraint, type ConstraintOrigin, constraintSchema } from './constraint.ts';
 
 export interface RefusedConstraint {
   readonly name: string;
@@ -42,6 +42,21 @@ export function readConstraintFile(text: string, source: string): ConstraintSet 
     );
   }
   return admitConstraints(read.data.constraints, 'user');
+}
+
+/**
+ * The constraints of a file for `DiagnosisOptions.constraints`. Throws ConfigurationInvalidError also when one of them
+ * is refused: a diagnosis must not go on with fewer rules than its user believes.
+ */
+export function loadConstraints(text: string, source: string): readonly Constraint[] {
+  const { accepted, refused } = readConstraintFile(text, source);
+  if (refused.length > 0) {
+    const listed = refused.slice(0, 5).map(({ name, errors }) => `${name}: ${errors.join('; ')}`);
+    throw new ConfigurationInvalidError(
+      `${source}: ${refused.length} constraints cannot be used (${listed.join(' | ')}). Mend them, and try them with "rootspan constraints check".`,
+    );
+  }
+  return accepted.map(({ constraint }) => constraint);
 }
 
 function parseYaml(text: string, source: string): unknown {

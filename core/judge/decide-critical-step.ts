@@ -11,12 +11,9 @@ import { writeEvidence, writeFailures } from '../root-cause/handed-evidence.ts';
 import { countVotes, type Vote } from './count-votes.ts';
 import type { JudgeInput } from './judge-input.ts';
 import { JUDGE_ANSWERS, judgePrompt, PROTOCOL_PROMPT_VERSION, type Question } from './protocol-prompts-v1.ts';
+import type { Protocol } from './protocols.ts';
 import { readCriticalSteps } from './read-critical-steps.ts';
 import { type ShownRun, showRun } from './show-run.ts';
-
-/** How the judge goes about it, after AgentRx: step and category in one answer, or one after the other. */
-export const PROTOCOLS = ['all-at-once', 'step-then-category', 'category-then-step'] as const;
-export type Protocol = (typeof PROTOCOLS)[number];
 
 export interface Decided {
   /** `undefined`: no vote could be used, and nothing was decided. `null`: decided that there is no critical step. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { failureOf } from '../checks/exchanges.ts';
+import { ConfigurationInvalidError } from '../contracts/errors.ts';
 import { canonicalJson } from '../contracts/hash.ts';
 import { isJsonObject, type JsonValue } from '../contracts/json.ts';
 import type { CriticalStep } from '../diagnosis/schema.ts';
@@ -14,6 +15,21 @@ export const expectedActionsSchema = z
   .array(z.strictObject({ name: z.string().min(1), arguments: z.record(z.string(), z.json()) }))
   .max(500);
 export type ExpectedAction = z.infer<typeof expectedActionsSchema>[number];
+
+/** Reads a file of expected actions: a list of `{name, arguments}`. ConfigurationInvalidError when it is none. */
+export function readExpectedActions(text: string, source: string): readonly ExpectedAction[] {
+  const expected = 'a JSON list such as [{"name":"cancel_order","arguments":{"id":"W1"}}]';
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new ConfigurationInvalidError(`${source} is not JSON; expected ${expected}`, { cause });
+  }
+  const read = expectedActionsSchema.safeParse(json);
+  if (read.success) return read.data;
+  const found = z.prettifyError(read.error).slice(0, 400);
+  throw new ConfigurationInvalidError(`${source}: ${found}. Expected ${expected}`);
+}
 
 /** First words of names of tools that only look. Anything else counts as a write when it is not expected. */
 const LOOKS =

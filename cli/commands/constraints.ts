@@ -1,0 +1,44 @@
+import { checkConstraints, type TrialSession } from '../../core/constraints/check-constraints.ts';
+import { ExitCode } from '../../core/diagnosis/verdict.ts';
+import { renderConstraintChecks } from '../../report/constraint-checks.ts';
+import { UsageError } from '../errors.ts';
+import { type CliIo, palette, readInput } from '../io.ts';
+import { readSessionFiles } from '../read-sessions.ts';
+
+export interface ConstraintsCheckFlags {
+  readonly against?: readonly string[];
+  readonly healthy?: readonly string[];
+  readonly failed?: readonly string[];
+  readonly json?: boolean;
+}
+
+/** Exit codes: 0 all usable, 1 some doubtful, 2 some refused (or no such file). Asks no model. */
+export async function constraintsCheckCommand(
+  file: string,
+  flags: ConstraintsCheckFlags,
+  io: CliIo,
+): Promise<number> {
+  const sessions = [
+    ...(await trialSessions(flags.against, 'unknown', io)),
+    ...(await trialSessions(flags.healthy, 'healthy', io)),
+    ...(await trialSessions(flags.failed, 'failed', io)),
+  ];
+  const checks = checkConstraints(await readInput(file, io), file, sessions);
+  if (flags.json ?? !io.outIsTerminal) io.out(`${JSON.stringify(checks, null, 2)}\n`);
+  else io.out(renderConstraintChecks(checks, { palette: palette(io) }));
+  const states = new Set(checks.map(({ state }) => state));
+  if (states.has('refused')) return ExitCode.Usage;
+  return states.has('doubtful') ? ExitCode.FailuresFound : ExitCode.Clean;
+}
+
+/** Sessions of files with what the user says about how they went. */
+export async function trialSessions<T extends TrialSession['outcome']>(
+  files: readonly string[] | undefined,
+  outcome: T,
+  io: CliIo,
+): Promise<readonly (TrialSession & { readonly outcome: T })[]> {
+  if (files === undefined || files.length === 0) return [];
+  const { sessions, failedInputs } = await readSessionFiles(files, io);
+  if (failedInputs > 0) throw new UsageError(`${failedInputs} of ${files.length} files could not be read`);
+  return sessions.map((session) => ({ session, outcome }));
+}
