@@ -24,7 +24,8 @@ const VARIANTS = [
 
 /**
  * `npm run bench -- deep-tokens [folder]`: input tokens a run and stage at each depth, over the prompts that the
- * pipeline really builds (o200k tokens, answer schema included). No model is asked: a stub answers.
+ * pipeline really builds (o200k tokens, answer schema included). No model is asked: a stub answers. Exit code 1 when a
+ * bound is broken.
  */
 export async function benchDeepTokens(args: readonly string[]): Promise<number> {
   const root = args[0] ?? DEFAULT_ROOT;
@@ -33,16 +34,15 @@ export async function benchDeepTokens(args: readonly string[]): Promise<number> 
     return 2;
   }
   const runs = loadAgentRx(root).filter((run) => run.gold !== null);
+  let held = true;
   for (const group of ['tau', 'magentic'] as const) {
-    await printGroup(
-      group,
-      runs.filter((run) => run.group === group),
-    );
+    const of = runs.filter((run) => run.group === group);
+    held = (await printGroup(group, of)) && held;
   }
-  return 0;
+  return held ? 0 : 1;
 }
 
-async function printGroup(group: keyof typeof REFERENCE, runs: readonly LabelledRun[]): Promise<void> {
+async function printGroup(group: keyof typeof REFERENCE, runs: readonly LabelledRun[]): Promise<boolean> {
   console.log(`\n${group}: ${runs.length} failed runs, mean input tokens a run`);
   const totals = new Map<string, number>();
   for (const { name, options } of VARIANTS) {
@@ -66,6 +66,7 @@ async function printGroup(group: keyof typeof REFERENCE, runs: readonly Labelled
   console.log(
     `  step by step is ${share.toFixed(1)} % of the reference's ${format(reference.stepByStep)} (at most 10 %)`,
   );
+  return oneShot <= 2.5 * judge && share <= 10;
 }
 
 async function promptsOf(

@@ -29,27 +29,28 @@ const BY_READING = [
   'Do the values used or stated here agree with the results before?',
 ];
 
+/** Rules of a run are other rules than those of its agent: an equal rule would be left out as a duplicate. */
 const written = (prefix: string, extra: JsonObject): JsonObject[] => [
   ...BY_PROGRAM.map((assertion, at) =>
-    constraint(`${prefix}-rule-${at}`, { ...extra, assertion: `(${assertion}) || ${at} < 0` }),
+    constraint(`${prefix}-rule-${at}`, { ...extra, assertion: `(${assertion}) || "${prefix}" == ""` }),
   ),
   // Broken by long texts, so that the judge is handed violations.
   constraint(`${prefix}-short`, {
     ...extra,
     each: 'step',
     guard: 'step.role == "assistant"',
-    assertion: 'size(step.text) < 1500',
+    assertion: `size(step.text) < 150 || "${prefix}" == ""`,
   }),
   constraint(`${prefix}-reading-acts`, {
     ...extra,
     each: 'step',
-    guard: 'step.role == "assistant"',
+    guard: `step.role == "assistant" && "${prefix}" != ""`,
     rubric: BY_READING,
   }),
   constraint(`${prefix}-reading-end`, {
     ...extra,
     each: 'step',
-    guard: 'step.last',
+    guard: `step.last && "${prefix}" != ""`,
     rubric: BY_READING.slice(0, 1),
   }),
 ];

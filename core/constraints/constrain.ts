@@ -18,7 +18,7 @@ import { NO_SYNTHESIS, type Synthesis, synthesiseDynamic, synthesiseGlobal } fro
 /** Half of the window for one prompt, as for chunks; the other half is instructions, answer and estimate error. */
 const WINDOW_SHARE = 0.5;
 /** Rubrics look at places: the run around them is shown at this share of its tokens, if near steps allow it. */
-const RUBRIC_SHARE = 0.5;
+const RUBRIC_SHARE = 0.4;
 
 /**
  * The Constraints stage: built-in and user constraints at every depth, those a model writes and rubrics at depth

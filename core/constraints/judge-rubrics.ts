@@ -33,7 +33,7 @@ export interface RubricLimits {
 const PLACES_PER_CONSTRAINT = 6;
 const PLACES_IN_ALL = 40;
 /** Steps before a place that are shown in full with it. */
-const STEPS_BEFORE = 2;
+const STEPS_BEFORE = 1;
 
 /**
  * Rubrics of all constraints and places in one call a window. A verdict is made here from the rows: any clear fail

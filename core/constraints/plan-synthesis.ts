@@ -14,7 +14,7 @@ export interface DynamicRequest {
 }
 
 /** A one-shot prompt shows the run at this share of its tokens at most: the judge will read it in full anyway. */
-const ONE_SHOT_SHARE = 0.45;
+const ONE_SHOT_SHARE = 0.4;
 const ONE_SHOT_FLOOR = 1_500;
 
 /** Windows of a step-by-step synthesis: few enough that sending the run so far each time stays cheap. */

@@ -5,7 +5,7 @@ import type { CriticalStep, Failure, ValidationEntry } from '../diagnosis/schema
 
 /** More than these are named by number only: the judge needs the strongest pointers, not all of them. */
 const MOST_FINDINGS = 15;
-const MOST_VIOLATIONS = 25;
+const MOST_VIOLATIONS = 12;
 
 type AliasOf = ReadonlyMap<string, string>;
 const name = (spanId: string, aliasOf: AliasOf): string => `[${aliasOf.get(spanId) ?? spanId}]`;
