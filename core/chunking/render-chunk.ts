@@ -18,7 +18,11 @@ export interface RenderedChunk {
 export function renderChunk(trajectory: Trajectory, plan: ChunkPlan, chunk: Chunk | number): RenderedChunk {
   const chosen = typeof chunk === 'number' ? plan.chunks[chunk] : chunk;
   if (chosen === undefined) throw new RangeError(`no chunk ${String(chunk)} among ${plan.chunks.length}`);
-  const whole = plan.mode === 'direct' && chosen.spans.length === trajectory.steps.length;
+  // A half of a session of one span has as many spans as the session, but not all of it.
+  const whole =
+    plan.mode === 'direct' &&
+    chosen.spans.length === trajectory.steps.length &&
+    chosen.spans.every((span) => span.part === null);
   return makeChunkRenderer(trajectory, plan.settings, whole).render(chosen.spans);
 }
 

@@ -53,7 +53,7 @@ describe('splitting a chunk that overflowed', () => {
           }
         }
       }),
-      { numRuns: 25 },
+      { numRuns: 25, examples: [[[995]]] },
     );
   });
 
@@ -65,6 +65,14 @@ describe('splitting a chunk that overflowed', () => {
       ['3:all', '4:all', '5:all'],
     ]);
     expect(halves?.[1].spans.filter((s) => s.overlap).map((s) => s.step)).toEqual([2]);
+  });
+
+  test('the half of the only span is counted as it is shown', () => {
+    const { t, plan } = planOf([1000]);
+    for (const half of splitChunk(t, plan, plan.chunks[0]!, counter) ?? []) {
+      expect(half.tokens).toBe(counter.count(renderChunk(t, plan, half).text));
+    }
+    expect.assertions(2);
   });
 
   test('cuts a single span, and gives up on a small one', () => {
