@@ -31,6 +31,9 @@ export const mergedKey = (executionName: string): string =>
 export const constrainedKey = (executionName: string): string =>
   `executions/${keyPart(executionName)}/constrained.json.gz`;
 
+/** An agent's own constraints, put there by its team (docs/constraints.md). Kept without an end. */
+export const agentConstraintsKey = (agent: string): string => `constraints/${keyPart(agent)}.yaml`;
+
 /** Body of a diagnosis too large for one DynamoDB item. */
 export const diagnosisObjectKey = (sessionId: string, diagnosisId: string, contentHash: string): string =>
   `diagnoses/${keyPart(sessionId)}/${keyPart(diagnosisId)}-${contentHash.slice(0, 16)}.json.gz`;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { DEPTHS, OUTCOMES } from '../diagnosis/schema.ts';
+import { PROTOCOLS } from '../judge/protocols.ts';
 
 /**
  * What moves between the states: names, keys, numbers. Values go through the object store
@@ -21,6 +22,7 @@ export const workflowOptionsSchema = z.strictObject({
   assumeFailed: z.boolean().optional(),
   deepRule: z.enum(['always', 'on-findings']).optional(),
   synthesis: z.enum(['one-shot', 'step-by-step']).optional(),
+  protocol: z.enum(PROTOCOLS).optional(),
   guidelines: z.string().max(20_000).optional(),
 });
 export type WorkflowOptions = z.infer<typeof workflowOptionsSchema>;

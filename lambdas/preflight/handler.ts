@@ -1,6 +1,7 @@
+import { loadConstraints } from '../../core/constraints/read-constraints.ts';
 import { getJson, putJson } from '../../core/contracts/carried.ts';
 import { SessionInvalidError, SessionTooLargeError } from '../../core/contracts/errors.ts';
-import { preparedKey } from '../../core/contracts/object-keys.ts';
+import { agentConstraintsKey, preparedKey } from '../../core/contracts/object-keys.ts';
 import { parseAtDoor } from '../../core/contracts/parse.ts';
 import type { ObjectStore } from '../../core/contracts/ports.ts';
 import {
@@ -39,7 +40,9 @@ export function makePreflightHandler(deps: PreflightDeps): (event: unknown) => P
         `the object ${sessionKey} holds session ${session.sessionId}, expected ${sessionId}`,
       );
     const modelSpec = input.model ?? deps.defaultModel;
-    const prepared = prepare(session, withDefaults(input.options ?? {}), {
+    const constraints = await constraintsOf(session.agent, deps.objects);
+    const options = { ...withDefaults(input.options ?? {}), ...constraints };
+    const prepared = prepare(session, options, {
       counter: deps.counter,
       limits: deps.limitsOf(modelSpec),
       modelSpec,
@@ -55,6 +58,20 @@ export function makePreflightHandler(deps: PreflightDeps): (event: unknown) => P
   };
 }
 
+/**
+ * What the agent's team put into the bucket; nothing when there is none. A file that cannot be used is a fault of
+ * configuration: the session waits for its mending instead of being diagnosed with fewer rules than its team believes.
+ */
+async function constraintsOf(
+  agent: string | null,
+  objects: ObjectStore,
+): Promise<Pick<DiagnosisOptions, 'constraints'>> {
+  if (agent === null) return {};
+  const key = agentConstraintsKey(agent);
+  const bytes = await objects.get(key);
+  return bytes === null ? {} : { constraints: loadConstraints(new TextDecoder().decode(bytes), key) };
+}
+
 function withDefaults(given: WorkflowOptions): DiagnosisOptions {
   return {
     depth: given.depth ?? DEFAULT_OPTIONS.depth,
@@ -63,6 +80,7 @@ function withDefaults(given: WorkflowOptions): DiagnosisOptions {
     assumeFailed: given.assumeFailed ?? DEFAULT_OPTIONS.assumeFailed,
     ...(given.deepRule === undefined ? {} : { deepRule: given.deepRule }),
     ...(given.synthesis === undefined ? {} : { synthesis: given.synthesis }),
+    ...(given.protocol === undefined ? {} : { protocol: given.protocol }),
     ...(given.guidelines === undefined ? {} : { guidelines: given.guidelines }),
   };
 }

@@ -42,7 +42,7 @@ export function makeSteps(scope: Construct, { results, models, bundles }: StepsP
     timeout: Duration.minutes(5),
     ...own,
   });
-  results.giveObjects(preflight, { read: ['sessions'], write: ['executions'] });
+  results.giveObjects(preflight, { read: ['sessions', 'constraints'], write: ['executions'] });
   preflight.function.addEnvironment('MODEL_SPEC', models[0]);
 
   const analyzeChunk = new StepLambda(scope, 'AnalyzeChunkStep', {

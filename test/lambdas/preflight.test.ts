@@ -9,7 +9,7 @@ import {
   SessionInvalidError,
   SessionTooLargeError,
 } from '../../core/contracts/errors.ts';
-import { preparedKey } from '../../core/contracts/object-keys.ts';
+import { agentConstraintsKey, preparedKey } from '../../core/contracts/object-keys.ts';
 import type { Prepared } from '../../core/contracts/stages.ts';
 import { MAX_CHUNKS } from '../../core/contracts/workflow.ts';
 import type { ModelLimits } from '../../core/model/port.ts';
@@ -55,6 +55,23 @@ describe('preflight', () => {
       notAnalysed: null,
     });
     expect(asked.at(-1)).toBe('x:y');
+  });
+
+  it("takes the constraints of the agent's team from the bucket, and refuses a file that cannot be used", async () => {
+    const own = session([said(message('user', 'Hello'))], { agent: 'refund desk/1' });
+    await putJson(objects, KEY.replace('hash', 'own'), own);
+    const input = { sessionId: 'session-1', sessionKey: KEY.replace('hash', 'own') };
+    const rule = { name: 'r', targets: ['invention'], kind: 'protocol', assertion: 'true', hint: 'h' };
+    const put = (file: unknown) =>
+      objects.put(agentConstraintsKey('refund desk/1'), new TextEncoder().encode(JSON.stringify(file)));
+    await put({ version: 1, constraints: [rule] });
+    await handler()(event(input));
+    const prepared = await getCarried<Prepared>(objects, preparedKey('run'));
+    expect(prepared?.options.constraints).toMatchObject([
+      { name: 'r', assertion: 'true', severity: 'medium' },
+    ]);
+    await put({ version: 1, constraints: [{ ...rule, assertion: 'nope(' }] });
+    await expect(handler()(event(input))).rejects.toThrow(ConfigurationInvalidError);
   });
 
   it('plans no chunk when no model is to be asked', async () => {
