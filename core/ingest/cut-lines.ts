@@ -60,3 +60,27 @@ function parses(text: string): boolean {
     return false;
   }
 }
+
+/**
+ * Whether a text that is no JSON may be a later piece of a cut line: as long as only cut lines are, or closing
+ * brackets that it does not open. Brackets in strings do not count; the cut may have fallen into one, so both
+ * readings are tried.
+ */
+export function isPieceOfLine(text: string): boolean {
+  if (text.length >= MIN_CUT_LENGTH) return true;
+  return /[}\]]\s{0,64}$/.test(text.slice(-65)) && (closesMore(text, false) || closesMore(text, true));
+}
+
+function closesMore(text: string, startsInString: boolean): boolean {
+  let inString = startsInString;
+  let open = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at];
+    if (inString && char === '\\') at += 1;
+    else if (char === '"') inString = !inString;
+    else if (inString) continue;
+    else if (char === '{' || char === '[') open += 1;
+    else if (char === '}' || char === ']') open -= 1;
+  }
+  return !inString && open < 0;
+}

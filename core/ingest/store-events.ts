@@ -7,7 +7,7 @@ import type { RawRecord } from '../formats/format.ts';
 import { UNKNOWN_SPAN, UNKNOWN_TRACE } from '../formats/raw-record.ts';
 import { statedSessionId } from '../session/assemble-ids.ts';
 import { isErrorLine, isTelling } from '../session/assemble-records.ts';
-import { joinCutLines } from './cut-lines.ts';
+import { isPieceOfLine, joinCutLines } from './cut-lines.ts';
 import type { EnvelopeTrouble, LogEvent } from './envelope.ts';
 import { quarantine } from './quarantine.ts';
 import { eventHash, OBJECTS_AT_ONCE, storeRawEvent } from './raw-events.ts';
@@ -85,9 +85,9 @@ function readEvent(event: LogEvent): Reading {
   const decoded = decodeLogEventMessage(event.message);
   if (!Array.isArray(decoded)) {
     if (!isForeignLine(decoded.reason)) return { reason: decoded.reason };
-    // Its beginning came in another delivery: `rootspan quarantine retry` joins the two.
-    return isTail(event.message)
-      ? { reason: 'cut-json: the end of a line whose beginning is elsewhere' }
+    // The rest came in another delivery: `rootspan quarantine retry` joins them.
+    return isPieceOfLine(event.message)
+      ? { reason: 'cut-json: a piece of a line whose beginning is elsewhere' }
       : { arrivals: [] };
   }
   const byTrace = new Map<string, RawRecord[]>();
@@ -109,11 +109,6 @@ function readEvent(event: LogEvent): Reading {
 
 /** Plain text and other JSON of an application: counted, not kept. Text that begins as a record and breaks is. */
 const isForeignLine = (reason: string): boolean => /^not-(?:json|telemetry):/.test(reason);
-
-/** Closes more braces than it opens, and ends with one. */
-function isTail(text: string): boolean {
-  return /\}\s{0,64}$/.test(text.slice(-65)) && text.split('}').length > text.split('{').length;
-}
 
 /** The trace under which a record is filed; records without one are filed under the session that they state. */
 function placeOf(record: RawRecord): string | null {
