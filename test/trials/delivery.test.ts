@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readSessions } from '../../core/formats/registry.ts';
 import { listQuarantined, type Quarantined } from '../../core/ingest/quarantine.ts';
 import { retryQuarantined } from '../../core/ingest/retry-quarantined.ts';
 import { LocalIngest } from '../helpers/local-ingest.ts';
@@ -21,7 +22,9 @@ async function closedHash(world: LocalIngest): Promise<string | null> {
 }
 
 describe('a stdout line over the limit is cut at 262,119 characters', () => {
-  const line = JSON.stringify(span({ session: 'S', text: `It said "${'so it goes, '.repeat(50_000)}" at last.` }));
+  const line = JSON.stringify(
+    span({ session: 'S', text: `It said "${'so it goes, '.repeat(50_000)}" at last.` }),
+  );
   const LIMIT = 262_119;
   const pieces = Array.from({ length: Math.ceil(line.length / LIMIT) }, (_, n) =>
     logEvent(line.slice(n * LIMIT, (n + 1) * LIMIT), { id: STREAM_ORDER[n]! }),
@@ -44,6 +47,21 @@ describe('a stdout line over the limit is cut at 262,119 characters', () => {
     expect(await inQuarantine(world)).toEqual([]);
     await whole.deliver([logEvent(line)]);
     expect(await closedHash(world)).toBe(await closedHash(whole));
+  });
+
+  it('its pieces stand in a file of fetched rows: read as one record', () => {
+    const rows = pieces.map(({ id, message }) => ({
+      eventId: id,
+      logStreamName: 's',
+      timestamp: 1,
+      message,
+    }));
+    const { sessions, unread } = readSessions({
+      text: JSON.stringify({ events: rows }),
+      source: 'rows.json',
+    });
+    expect(sessions.map((session) => session.sessionId)).toEqual(['S']);
+    expect(unread).toEqual([]);
   });
 
   it('wherever the cut falls, the second half alone is not taken for an application’s line', async () => {

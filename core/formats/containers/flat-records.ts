@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
+import { joinCutLines, type LogLine } from '../cut-lines.ts';
 import { decodeLogEventMessage } from '../decode-log-event.ts';
 import type { Container, RawRecord } from '../format.ts';
 import { isLogRecord, isSpanRecord, readRecord } from '../raw-record.ts';
@@ -37,18 +38,22 @@ export const flatRecords: Container = {
   unpack: (document) => {
     const records: RawRecord[] = [];
     const tally = new UnreadTally('aws-flat');
+    const lines: LogLine[] = [];
     for (const item of itemsOf(document)) {
       const message = messageOf(item);
       if (message !== null) {
-        const decoded = decodeLogEventMessage(message);
-        if (Array.isArray(decoded)) records.push(...decoded);
-        else tally.add(decoded.reason);
+        lines.push({ ...placeOf(item), message });
         continue;
       }
       const bare = isJsonObject(item) && isJsonObject(item.raw_otel_json) ? item.raw_otel_json : item;
       const record = isJsonObject(bare) ? readRecord(bare) : null;
       if (record === null) tally.add('neither a span nor a log record');
       else records.push(record);
+    }
+    for (const { message } of joinCutLines(lines)) {
+      const decoded = decodeLogEventMessage(message);
+      if (!Array.isArray(decoded)) tally.add(decoded.reason);
+      else for (const record of decoded) records.push(record);
     }
     return { records, unread: tally.list() };
   },
@@ -81,6 +86,15 @@ function messageOf(item: JsonValue): string | null {
   const isEvent =
     typeof item.message === 'string' && ('ingestionTime' in item || 'eventId' in item || isEventId(item.id));
   return isEvent ? String(item.message) : null;
+}
+
+/** Group and stream of a row, where it names them; a decoded envelope has one of each for all its events. */
+function placeOf(item: JsonValue): Pick<LogLine, 'logGroup' | 'logStream'> {
+  if (!isJsonObject(item)) return { logGroup: '', logStream: '' };
+  return {
+    logGroup: String(item['@log'] ?? item.logGroupName ?? ''),
+    logStream: String(item['@logStream'] ?? item.logStreamName ?? ''),
+  };
 }
 
 /** Log event ids are decimal text of 56 digits. */

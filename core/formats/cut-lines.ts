@@ -1,4 +1,9 @@
-import type { LogEvent } from './envelope.ts';
+/** A log event, as far as joining needs it. */
+export interface LogLine {
+  readonly logGroup: string;
+  readonly logStream: string;
+  readonly message: string;
+}
 
 /**
  * Lambda and the log agents split a stdout line near 256 KB. No character takes more than four bytes in UTF-8, so a
@@ -12,8 +17,8 @@ const MAX_PIECES = 4;
  * Joins a line that arrived cut into adjacent events of one stream: only if no piece parses alone and the whole
  * does. The joined event has the id of its first piece.
  */
-export function joinCutLines(events: readonly LogEvent[]): LogEvent[] {
-  const joined: LogEvent[] = [];
+export function joinCutLines<Line extends LogLine>(events: readonly Line[]): Line[] {
+  const joined: Line[] = [];
   for (let at = 0; at < events.length; ) {
     const event = events[at];
     if (event === undefined) break;
@@ -24,7 +29,7 @@ export function joinCutLines(events: readonly LogEvent[]): LogEvent[] {
   return joined;
 }
 
-function piecesFrom(events: readonly LogEvent[], at: number): number {
+function piecesFrom(events: readonly LogLine[], at: number): number {
   const first = events[at];
   if (first === undefined || !beginsLikeJson(first.message)) return 1;
   for (let pieces = 2; pieces <= MAX_PIECES; pieces += 1) {
@@ -38,14 +43,14 @@ function piecesFrom(events: readonly LogEvent[], at: number): number {
   return 1;
 }
 
-const textOf = (events: readonly LogEvent[], at: number, pieces: number): string =>
+const textOf = (events: readonly LogLine[], at: number, pieces: number): string =>
   events
     .slice(at, at + pieces)
     .map((event) => event.message)
     .join('');
 
 /** Inside a string a cut may leave a bracket at both ends, but only where lines are cut at all. */
-const looksWhole = (first: LogEvent, next: LogEvent): boolean =>
+const looksWhole = (first: LogLine, next: LogLine): boolean =>
   first.message.length < MIN_CUT_LENGTH &&
   /[}\]]\s{0,64}$/.test(first.message.slice(-65)) &&
   beginsLikeJson(next.message);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { joinCutLines } from '../../../core/ingest/cut-lines.ts';
+import { joinCutLines } from '../../../core/formats/cut-lines.ts';
 import type { LogEvent } from '../../../core/ingest/envelope.ts';
 import { logEvent } from '../../helpers/log-events.ts';
 
