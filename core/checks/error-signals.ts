@@ -104,6 +104,8 @@ export function classifyError(text: string, code: number | null): ErrorClass {
   }
   const byWord = RULES.find((rule) => rule.words.test(head));
   if (byWord !== undefined) return { category: byWord.category, critical: byWord.critical, certain: true };
+  // A command or a test run that ended badly did run: nothing says that the call was wrong, nor what was.
+  if (COMMAND_FAILED.test(head)) return { category: 'other', critical: 'inconclusive', certain: false };
   // A tool that answers "error" without saying more refused this call as it was made.
   return {
     category: 'execution-error-category-tool-schema',
@@ -111,6 +113,8 @@ export function classifyError(text: string, code: number | null): ErrorClass {
     certain: status === 400,
   };
 }
+
+const COMMAND_FAILED = /\bexit(?:ed)?(?: with)? (?:code|status)[ :=]{1,3}[1-9]|^\s{0,8}(?:FAIL|FAILED)\b/im;
 
 const HTTP_STATUS =
   /\b(?:HTTP(?:\/\d(?:\.\d)?)?(?: error)?|status(?: ?code)?|HTTPError|response code|error code)["']?\s{0,3}[:=]?\s{0,3}([45]\d\d)\b|\b([45]\d\d) (?:Client|Server) Error\b/i;

@@ -32,6 +32,7 @@ export const explicitErrors: Check = {
     'execution-error-category-resource-exhaustion',
     'execution-error-category-environment',
     'execution-error-category-tool-schema',
+    'other',
   ],
   run(trajectory) {
     return [...resultErrors(trajectory), ...spanErrors(trajectory), ...spokenErrors(trajectory)].sort(

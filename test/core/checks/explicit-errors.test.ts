@@ -36,6 +36,18 @@ describe('an error is classed by what it says', () => {
     else expect(kind).toMatchObject({ category: category(leaf), certain: true });
   });
 
+  it.each([
+    'Exit code 1\nFAIL test/cart.test.ts\n  expected 3 to be 4',
+    'exited with status 2',
+    'FAILED tests/test_cart.py',
+  ])('a command that ran and failed is no broken call: %s', (text) => {
+    expect(classifyError(text, null)).toEqual({
+      category: 'other',
+      critical: 'inconclusive',
+      certain: false,
+    });
+  });
+
   it('believes a status code over words', () => {
     expect(classifyError('resource not found', 429).category).toBe(category('rate-limiting'));
   });
