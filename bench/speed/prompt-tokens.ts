@@ -6,6 +6,7 @@ import type { SpeedSection } from './section.ts';
 export const promptTokensSection: SpeedSection = {
   id: 'prompt-tokens',
   title: 'Prompt tokens against the same spans as indented Strands JSON',
+  needsCorpus: true,
   run({ corpusPath }) {
     const rows = measurePromptTokens(readCorpora(corpusPath), makeTokenCounter());
     return {

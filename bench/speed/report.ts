@@ -8,6 +8,8 @@ export const speedReportSchema = z.object({
     z.object({
       id: z.string(),
       title: z.string(),
+      /** Mean number of processes that ran or waited in the minute before the section ended; 0 where unknown. */
+      load: z.number(),
       figures: z.array(
         z.object({
           name: z.string(),
@@ -16,24 +18,45 @@ export const speedReportSchema = z.object({
           better: z.enum(['higher', 'lower', 'same']),
         }),
       ),
+      /** File names in the folder of `--out`. */
+      pictures: z.array(z.string()),
     }),
   ),
 });
 export type SpeedReport = z.infer<typeof speedReportSchema>;
+export type MeasuredSection = SpeedReport['sections'][number];
+type MeasuredFigure = MeasuredSection['figures'][number];
 
 /** The report as a table, beside an earlier one where given. */
 export function speedTable(report: SpeedReport, earlier: SpeedReport | null): string {
-  const lines: string[] = [];
-  for (const { id, title, figures } of report.sections) {
-    lines.push('', title);
-    for (const { name, value, unit, better } of figures) {
-      const before = earlier?.sections.find((s) => s.id === id)?.figures.find((f) => f.name === name)?.value;
-      lines.push(
-        `  ${name.padEnd(44)} ${number(value).padStart(12)} ${unit.padEnd(9)}${change(value, before, better)}`.trimEnd(),
-      );
-    }
+  const blocks = report.sections.map((section) =>
+    sectionTable(section, earlier?.sections.find(({ id }) => id === section.id) ?? null),
+  );
+  if (earlier !== null) blocks.unshift(`now   ${takenOn(report)}\nthen  ${takenOn(earlier)}`);
+  return blocks.join('\n\n');
+}
+
+function takenOn({ date, machine }: SpeedReport): string {
+  return `${date}  ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, Node ${machine.node}`;
+}
+
+/** One section; figures that only the earlier one has are named, so that none is lost unseen. */
+export function sectionTable(section: MeasuredSection, earlier: MeasuredSection | null): string {
+  const loads = earlier === null ? '' : `, then ${number(earlier.load)}`;
+  const lines = [`${section.title}; load ${number(section.load)}${loads}`];
+  for (const figure of section.figures) {
+    const before = earlier?.figures.find(({ name }) => name === figure.name);
+    const { name, value, unit } = figure;
+    const change = before === undefined ? '' : comparison(figure, before);
+    lines.push(`  ${name.padEnd(44)} ${number(value).padStart(12)} ${unit.padEnd(9)}${change}`.trimEnd());
   }
-  return lines.join('\n').trimStart();
+  for (const { name, value, unit } of earlier?.figures ?? []) {
+    if (section.figures.some((figure) => figure.name === name)) continue;
+    lines.push(
+      `  ${name.padEnd(44)} ${'–'.padStart(12)} ${unit.padEnd(9)}was ${number(value)}, not measured now`,
+    );
+  }
+  return lines.join('\n');
 }
 
 function number(value: number): string {
@@ -42,11 +65,10 @@ function number(value: number): string {
 }
 
 /** Below five per cent two runs of one version differ as well. */
-function change(value: number, before: number | undefined, better: 'higher' | 'lower' | 'same'): string {
-  if (before === undefined) return '';
-  const ratio = before === 0 ? 1 : value / before;
-  const percent = `${ratio >= 1 ? '+' : ''}${((ratio - 1) * 100).toFixed(1)} %`;
-  if (better === 'same' || Math.abs(ratio - 1) < 0.05) return `was ${number(before)} (${percent})`;
-  const word = ratio > 1 === (better === 'higher') ? 'better' : 'worse';
-  return `was ${number(before)} (${percent}, ${word})`;
+function comparison({ value, better }: MeasuredFigure, { value: before }: MeasuredFigure): string {
+  if (before === 0) return `was 0`;
+  const ratio = value / before;
+  const both = `was ${number(before)}, × ${ratio.toFixed(2)}`;
+  if (better === 'same' || Math.abs(ratio - 1) < 0.05) return both;
+  return `${both}, ${ratio > 1 === (better === 'higher') ? 'better' : 'worse'}`;
 }

@@ -23,6 +23,9 @@ export interface SpeedContext {
 /** A part of the speed benchmark: one file in this folder, one line in `sections.ts`. */
 export interface SpeedSection {
   readonly id: string;
+  /** Says what the numbers are of, and whether of CPU or wall time. */
   readonly title: string;
+  /** Cannot be measured without benchmark runs at `corpusPath`. */
+  readonly needsCorpus: boolean;
   run(context: SpeedContext): SpeedResult | Promise<SpeedResult>;
 }

@@ -4,6 +4,7 @@ import type { JsonValue } from '../../core/contracts/json.ts';
 import { toTrajectory } from '../../core/session/to-trajectory.ts';
 import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
 import { readCorpora } from '../corpus/read-corpus.ts';
+import { cpuTimed } from './cpu-time.ts';
 import type { SpeedSection } from './section.ts';
 
 const LONG_RUN = 200_000;
@@ -11,7 +12,8 @@ const LONG_RUN = 200_000;
 export const tokenRateSection: SpeedSection = {
   id: 'token-rate',
   title: 'Counting tokens against plain js-tiktoken (CPU time)',
-  run({ corpusPath, say }) {
+  needsCorpus: true,
+  async run({ corpusPath, say }) {
     const texts = readCorpora(corpusPath)
       .flatMap(({ sessions }) => sessions)
       .flatMap((session) => toTrajectory(session).steps)
@@ -20,16 +22,16 @@ export const tokenRateSection: SpeedSection = {
         block.type === 'text' ? [block.text] : block.type === 'tool_result' ? [block.content] : [],
       )
       .filter((text) => typeof text === 'string');
-    const load = timed(() => makeTokenCounter().count('load the ranks'));
+    const load = await cpuTimed(() => makeTokenCounter().count('load the ranks'));
     // A new counter: what it has to learn of these texts counts as well.
     const counter = makeTokenCounter();
     const total = () => texts.reduce((sum, text) => sum + counter.count(text), 0);
-    const first = timed(total);
-    const again = timed(total);
-    const run = timed(() => counter.count('a'.repeat(LONG_RUN)));
+    const first = await cpuTimed(total);
+    const again = await cpuTimed(total);
+    const run = await cpuTimed(() => counter.count('a'.repeat(LONG_RUN)));
     say('plain js-tiktoken on the same texts');
-    const loadPlain = timed(() => new Tiktoken(o200k));
-    const plain = timed(() =>
+    const loadPlain = await cpuTimed(() => new Tiktoken(o200k));
+    const plain = await cpuTimed(() =>
       texts.reduce((sum, text) => sum + loadPlain.result.encode(text, [], []).length, 0),
     );
     const off = (Math.abs(first.result - plain.result) / plain.result) * 100;
@@ -59,11 +61,3 @@ export const tokenRateSection: SpeedSection = {
     };
   },
 };
-
-/** CPU time of this process rather than wall time: on a busy machine the ratio of two walls is mostly the neighbours'. */
-function timed<T>(work: () => T): { result: T; seconds: number } {
-  const start = process.cpuUsage();
-  const result = work();
-  const { user, system } = process.cpuUsage(start);
-  return { result, seconds: (user + system) / 1e6 };
-}

@@ -9,27 +9,45 @@ const report = (values: Record<string, number>): SpeedReport => ({
     {
       id: 'a',
       title: 'Section A',
+      load: 1.5,
       figures: [
         { name: 'rate', value: values.rate ?? 0, unit: 'tokens/s', better: 'higher' },
         { name: 'time', value: values.time ?? 0, unit: 'ms', better: 'lower' },
         { name: 'size', value: values.size ?? 0, unit: 'MB', better: 'same' },
       ],
+      pictures: [],
     },
   ],
 });
 
 describe('the speed table', () => {
-  test('says what got better, what got worse, and what is noise', () => {
+  test('prints both figures with their ratio, and says what got better, what got worse, and what is noise', () => {
     const earlier = report({ rate: 1000, time: 100, size: 5 });
     const table = speedTable(report({ rate: 2000, time: 150, size: 6 }), earlier);
-    expect(table).toMatch(/rate +2,000 tokens\/s +was 1,000 \(\+100\.0 %, better\)/);
-    expect(table).toMatch(/time +150 ms +was 100 \(\+50\.0 %, worse\)/);
-    expect(table).toMatch(/size +6 MB +was 5 \(\+20\.0 %\)/);
+    expect(table).toMatch(/rate +2,000 tokens\/s +was 1,000, × 2\.00, better$/m);
+    expect(table).toMatch(/time +150 ms +was 100, × 1\.50, worse$/m);
+    expect(table).toMatch(/size +6 MB +was 5, × 1\.20$/m);
     expect(speedTable(report({ rate: 1030, time: 97 }), earlier)).not.toMatch(/better|worse/);
   });
 
   test('of a first run compares nothing', () => {
     expect(speedTable(report({ rate: 1 }), null)).not.toContain('was');
+  });
+
+  test('names a figure that is measured no more', () => {
+    const now = report({ rate: 1 });
+    const fewer: SpeedReport = {
+      ...now,
+      sections: now.sections.map((section) => ({ ...section, figures: section.figures.slice(0, 1) })),
+    };
+    expect(speedTable(fewer, report({ rate: 1, time: 7 }))).toMatch(/time +– ms +was 7, not measured now$/m);
+  });
+
+  test('shows the machines and the loads that figures were taken under', () => {
+    const table = speedTable(report({}), { ...report({}), date: '2025-12-31T00:00:00.000Z' });
+    expect(table).toContain('now   2026-01-01T00:00:00.000Z  x, 2 cores, 8 GB, Node v24');
+    expect(table).toContain('then  2025-12-31T00:00:00.000Z');
+    expect(table).toContain('Section A; load 1.5, then 1.5');
   });
 
   test('sections have ids of their own', () => {

@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type BuildOptions, build } from 'esbuild';
+
+/** What `npm run build` ships for the Lambda steps and `npm run bench -- speed` measures: made and measured here alone. */
+
+const root = path.resolve(import.meta.dirname, '..');
+
+/** Process time of importing a handler, over that of bare node. Said when passed, never fatal: on a busy machine it would be chance. */
+export const COLD_IMPORT_BUDGET_MS = 200;
+
+/** Options of every bundle. */
+export const BUNDLE: BuildOptions = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node22',
+  minifySyntax: true,
+  logLevel: 'warning',
+};
+
+// CommonJS packages inside an ES module still call `require` for Node's own modules.
+const REQUIRE =
+  "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);";
+
+export function lambdaSteps(): string[] {
+  return readdirSync(path.join(root, 'lambdas')).sort();
+}
+
+/** One bundle a step, as `<folder>/<step>/index.mjs`. SDK included: it imports in half the time of the runtime's own. */
+export async function buildLambdas(folder: string, steps: readonly string[]): Promise<void> {
+  await build({
+    ...BUNDLE,
+    target: 'node24',
+    minify: true,
+    entryPoints: Object.fromEntries(steps.map((step) => [`${step}/index`, `lambdas/${step}/index.ts`])),
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    // The SDK's ES modules are a third smaller than its CommonJS.
+    mainFields: ['module', 'main'],
+    banner: { js: REQUIRE },
+  });
+}
+
+export interface MeasuredBundle {
+  readonly step: string;
+  readonly kb: number;
+  /** Process time (user and system) of importing it in a new process, less that of bare node. */
+  readonly coldImportMs: number;
+}
+
+/** Each bundle is imported `runs` times, each in a process of its own, and the least counts: others can only add to it. */
+export function measureBundles(folder: string, steps: readonly string[], runs: number): MeasuredBundle[] {
+  const bare = processMs('', runs);
+  return steps.map((step) => {
+    const file = path.join(folder, step, 'index.mjs');
+    const code = `await import(${JSON.stringify(pathToFileURL(file).href)})`;
+    return { step, kb: statSync(file).size / 1024, coldImportMs: processMs(code, runs) - bare };
+  });
+}
+
+function processMs(code: string, runs: number): number {
+  const script = `${code}; const { user, system } = process.cpuUsage(); process.stdout.write(String((user + system) / 1000));`;
+  const measure = (): number =>
+    Number(execFileSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' }));
+  return Math.min(...Array.from({ length: runs }, measure));
+}
