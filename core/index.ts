@@ -3,6 +3,10 @@
  * caller. Ready-made models: `createModel` of 'rootspan/models'.
  */
 
+export type { ConstraintCheck, TrialSession } from './constraints/check-constraints.ts';
+export { checkConstraints } from './constraints/check-constraints.ts';
+export type { Constraint } from './constraints/constraint.ts';
+export { loadConstraints } from './constraints/read-constraints.ts';
 export { ErrorName } from './contracts/error-names.ts';
 export * from './contracts/errors.ts';
 export type { CategoryDefinition } from './detection/taxonomy.ts';
@@ -16,6 +20,7 @@ export type {
   Failure,
   Outcome,
   RootCause,
+  ValidationEntry,
 } from './diagnosis/schema.ts';
 export { diagnosisSchema } from './diagnosis/schema.ts';
 export type { StrandsExport, StrandsFailureOutput } from './diagnosis/strands.ts';
