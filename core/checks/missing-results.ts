@@ -1,6 +1,7 @@
 import type { Check, CheckFinding } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
 import { argumentsAsText } from './exchanges.ts';
+import { isCutCall } from './output-cut.ts';
 
 const ID = 'missing-result';
 
@@ -22,7 +23,7 @@ export const missingResults: Check = {
     }
     const findings: CheckFinding[] = [];
     for (const exchange of exchanges) {
-      if (exchange.result !== null) continue;
+      if (exchange.result !== null || isCutCall(trajectory, exchange)) continue;
       const step = steps[exchange.callStep];
       if (step === undefined) continue;
       const resultSpan = exchange.resultStep === null ? null : steps[exchange.resultStep]?.span;

@@ -1,3 +1,5 @@
+import type { Span } from '../session/model.ts';
+import type { ToolExchange, Trajectory } from '../session/trajectory.ts';
 import type { Check, CheckFinding } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
 
@@ -20,7 +22,7 @@ export const outputCut: Check = {
       const span = step.span;
       if (span.kind !== 'inference' || span.finishReasons === undefined) continue;
       stated = true;
-      const reason = span.finishReasons.find((one) => CUT.has(one.toLowerCase()));
+      const reason = cutReason(span);
       if (reason === undefined) continue;
       const answer = span.output.flatMap((message) => message.content);
       const last = answer.findLast((block) => block.type === 'text');
@@ -51,3 +53,23 @@ export const outputCut: Check = {
     return stated ? findings : { blind: 'no model call records why it stopped' };
   },
 };
+
+function cutReason(span: Span): string | undefined {
+  return span.kind === 'inference'
+    ? span.finishReasons?.find((one) => CUT.has(one.toLowerCase()))
+    : undefined;
+}
+
+/**
+ * Whether the token limit cut the answer inside this call: then its arguments are not what the model meant to send,
+ * and nobody ran it. Only the last call of an answer can be cut.
+ */
+export function isCutCall(trajectory: Trajectory, exchange: ToolExchange): boolean {
+  const span = trajectory.steps[exchange.callStep]?.span;
+  if (span?.kind !== 'inference' || cutReason(span) === undefined || exchange.result !== null) return false;
+  const last = span.output.flatMap((message) => message.content).at(-1);
+  return (
+    last?.type === 'tool_use' &&
+    exchange === trajectory.exchanges.findLast((other) => other.callStep === exchange.callStep)
+  );
+}

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
-import type { InferenceSpan, Message, SpanError } from '../../session/model.ts';
+import type { InferenceSpan, Message, Span, SpanError, ToolSpan } from '../../session/model.ts';
 import type { DocumentFormat } from '../format.ts';
 import { readTools } from './blocks.ts';
 import { isChatList } from './chat-completions.ts';
@@ -12,7 +12,7 @@ interface RecordedCall {
   readonly record: JsonObject;
 }
 
-/** A request body with messages beside its response, in the words of HTTP recorders and of invocation logs. */
+/** Messages beside their response, in the words of HTTP recorders, invocation logs and AutoGen's `LLMCall` events. */
 function callOf(record: JsonValue | undefined): RecordedCall | null {
   if (!isJsonObject(record)) return null;
   const input = objectAt(record, 'input');
@@ -20,35 +20,43 @@ function callOf(record: JsonValue | undefined): RecordedCall | null {
   const request =
     objectAt(record, 'body') ??
     objectAt(record, 'request') ??
-    (input === undefined ? undefined : objectAt(input, 'inputBodyJson'));
+    (input === undefined ? undefined : objectAt(input, 'inputBodyJson')) ??
+    (objectAt(record, 'response') === undefined ? undefined : record);
   if (request === undefined || !isChatList(request.messages)) return null;
   const response =
     objectAt(record, 'response') ?? (output === undefined ? undefined : objectAt(output, 'outputBodyJson'));
   return { request, response: response ?? null, record };
 }
 
+/** Records looked at to recognise a file: an event log may begin with events of other kinds. */
+const SAMPLE = 20;
+
 /**
  * Recorded model calls: request bodies with their responses (Bedrock Converse and InvokeModel, Anthropic, OpenAI), as
- * HTTP recorders and Bedrock's invocation logs keep them. The calls of one file are one session in order.
+ * HTTP recorders, Bedrock's invocation logs and AutoGen's event log keep them. The calls of one file are one session
+ * in order.
  */
 export const recordedCalls: DocumentFormat = {
   id: 'recorded-calls',
   title: 'Recorded model calls (Bedrock, Anthropic, OpenAI)',
-  knownBy: '{body | request: {messages}, response} or {input: {inputBodyJson}, output}, one or a list',
+  knownBy:
+    '{body | request: {messages}, response}, {input: {inputBodyJson}, output} or {messages, response}, one or a list',
 
   recognise(document) {
-    const first = Array.isArray(document) ? document[0] : document;
-    return callOf(first) === null ? { match: 'no' } : { match: 'yes', sure: 0.97 };
+    const sample = Array.isArray(document) ? document.slice(0, SAMPLE) : [document];
+    return sample.some((record) => callOf(record) !== null) ? { match: 'yes', sure: 0.97 } : { match: 'no' };
   },
 
   read(document, source) {
     const sessionId = sourceStem(source);
     const records = Array.isArray(document) ? document : [document];
-    const calls = records.map(callOf);
-    const spans = calls.flatMap((call, position) =>
-      call === null ? [] : [readCall(call, sessionId, position)],
-    );
-    const skipped = calls.filter((call) => call === null).length;
+    const spans = records.flatMap((record, position): Span[] => {
+      const call = callOf(record);
+      if (call !== null) return [readCall(call, sessionId, position)];
+      return isToolCall(record) ? [readToolCall(record, sessionId, position)] : [];
+    });
+    const agents = [...new Set(spans.map((span) => span.agent))];
+    const skipped = records.length - spans.length;
     return {
       sessions: [
         {
@@ -56,13 +64,15 @@ export const recordedCalls: DocumentFormat = {
           format: this.id,
           traces: [{ traceId: sessionId, sessionId, spans }],
           goal: null,
-          agent: null,
+          agent: agents.length === 1 ? (agents[0] ?? null) : null,
           service: null,
           unread: [],
         },
       ],
       unread:
-        skipped === 0 ? [] : [{ where: source, reason: 'records without a chat request', count: skipped }],
+        skipped === 0
+          ? []
+          : [{ where: source, reason: 'records without a chat request or tool call', count: skipped }],
     };
   },
 };
@@ -77,25 +87,21 @@ function readCall(
   const errors = errorsOf(record, response);
   const tools = readTools(request);
   const systemPrompt = systemText(request.system);
-  const usage = response === null ? undefined : objectAt(response, 'usage');
+  const usage =
+    (response === null ? undefined : objectAt(response, 'usage')) ??
+    (numberAt(record, 'prompt_tokens') === undefined ? undefined : record);
   const model =
     textAt(record, 'modelId') ??
     (response === null ? undefined : textAt(response, 'model')) ??
     textAt(request, 'model');
   const responseId = response === null ? undefined : textAt(response, 'id');
   return {
+    ...common(record, traceId, position),
     kind: 'inference',
-    spanId: `m${position}`,
-    traceId,
-    parentSpanId: null,
     name: 'chat',
-    agent: null,
-    startTimeUnixNano: null,
-    endTimeUnixNano: null,
     status: errors.length > 0 ? 'error' : 'unset',
     errors,
     flags: answer === null && errors.length === 0 ? ['content-absent'] : [],
-    sourcePosition: position,
     input,
     output: answer === null ? [] : [answer.message],
     ...(systemPrompt === undefined ? {} : { systemPrompt }),
@@ -104,6 +110,40 @@ function readCall(
     ...(responseId === undefined ? {} : { responseId }),
     ...(answer?.finishReason === undefined ? {} : { finishReasons: [answer.finishReason.toLowerCase()] }),
     ...(usage === undefined ? {} : { usage: readUsage(usage) }),
+  };
+}
+
+const common = (record: JsonObject, traceId: string, position: number) => ({
+  spanId: `m${position}`,
+  traceId,
+  parentSpanId: null,
+  agent: agentOf(record),
+  startTimeUnixNano: null,
+  endTimeUnixNano: null,
+  sourcePosition: position,
+});
+
+/** AutoGen's `agent_id` is type and key; the type is the agent, the key often a session's. */
+const agentOf = (record: JsonObject): string | null =>
+  textAt(record, 'agent_id')?.split('/')[0] ?? textAt(record, 'agent', 'agent_name') ?? null;
+
+/** AutoGen's `ToolCall` events: name, arguments and result, without the id of the call. */
+const isToolCall = (record: JsonValue | undefined): record is JsonObject =>
+  isJsonObject(record) && record.type === 'ToolCall' && typeof record.tool_name === 'string';
+
+function readToolCall(record: JsonObject, traceId: string, position: number): ToolSpan {
+  const name = textAt(record, 'tool_name') ?? '';
+  const { result } = record;
+  const content = typeof result === 'string' ? result : JSON.stringify(result);
+  return {
+    ...common(record, traceId, position),
+    kind: 'execute_tool',
+    name,
+    status: 'unset',
+    errors: [],
+    flags: [],
+    toolCall: { name, toolCallId: null, arguments: record.arguments ?? {} },
+    toolResult: result === undefined || result === null ? null : { content, isError: null, toolCallId: null },
   };
 }
 
