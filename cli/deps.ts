@@ -1,7 +1,9 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { openLocalStores } from '../adapters/local/open-stores.ts';
 import { createModel } from '../adapters/models/create-model.ts';
+import { MIN_IDLE_SECONDS } from '../core/contracts/agent-settings.ts';
 import type { Clock, DiagnosisStore, ObjectStore } from '../core/contracts/ports.ts';
+import type { IngestDeps } from '../core/ingest/store-events.ts';
 import type { Model } from '../core/model/port.ts';
 import type { TokenCounter } from '../core/tokens/counter.ts';
 import { makeTokenCounter } from '../core/tokens/make-token-counter.ts';
@@ -20,12 +22,7 @@ export interface OpenStore {
 export async function openStore(where: string): Promise<OpenStore | null> {
   if (where === 'none') return null;
   if (!where.startsWith('table:')) return openLocalStores(where, systemClock);
-  const [table, bucket] = where.slice('table:'.length).split('@');
-  if (!table || !bucket) {
-    throw new UsageError(
-      `--store: expected table:<name>@<bucket>, got "${where}"; both names are outputs of the deployed stack`,
-    );
-  }
+  const { table, bucket } = accountNames(where);
   const [{ S3Client }, { S3ObjectStore }, { DynamoDiagnosisStore }] = await Promise.all([
     import('@aws-sdk/client-s3'),
     import('../adapters/aws/s3-object-store.ts'),
@@ -40,6 +37,46 @@ export async function openStore(where: string): Promise<OpenStore | null> {
     close: async () => {
       dynamo.destroy();
       s3.destroy();
+    },
+  };
+}
+
+function accountNames(where: string): { table: string; bucket: string } {
+  const [table, bucket] = where.slice('table:'.length).split('@');
+  if (table && bucket) return { table, bucket };
+  throw new UsageError(
+    `--store: expected table:<name>@<bucket>, got "${where}"; both names are outputs of the deployed stack`,
+  );
+}
+
+/** What ingest needs, in an account. Rows keep the expiry that the deployed functions gave them. */
+export async function openAccountIngest(
+  where: string,
+  timersUrl: string,
+): Promise<{ ingest: IngestDeps; close(): Promise<void> }> {
+  const { table, bucket } = accountNames(where);
+  const [{ S3Client }, { SQSClient }, { S3ObjectStore }, { DynamoSessionIndex }, { SqsTimerQueue }] =
+    await Promise.all([
+      import('@aws-sdk/client-s3'),
+      import('@aws-sdk/client-sqs'),
+      import('../adapters/aws/s3-object-store.ts'),
+      import('../adapters/aws/dynamo-session-index.ts'),
+      import('../adapters/aws/sqs-timer-queue.ts'),
+    ]);
+  const clients = { dynamo: new DynamoDBClient({}), s3: new S3Client({}), sqs: new SQSClient({}) };
+  return {
+    ingest: {
+      objects: new S3ObjectStore(clients.s3, bucket),
+      index: new DynamoSessionIndex(clients.dynamo, table, systemClock, { retentionDays: null }),
+      timers: new SqsTimerQueue(clients.sqs, timersUrl),
+      clock: systemClock,
+      // A first look that comes early only waits on; close-session knows each agent's own idle time.
+      idleSeconds: MIN_IDLE_SECONDS,
+      // What stands in quarantine has passed this test.
+      isOwnLogGroup: () => false,
+    },
+    close: async () => {
+      for (const client of Object.values(clients)) client.destroy();
     },
   };
 }

@@ -46,6 +46,17 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
       '--store <where>',
       'a folder (embedded DynamoDB), table:<name> (DynamoDB in your account), or none',
     ).default('.rootspan');
+  const depth = (): Option =>
+    new Option(
+      '-d, --depth <depth>',
+      'checks: no model; standard: detection, judge, root causes; deep: adds constraints and votes',
+    )
+      .choices(DEPTHS)
+      .default('standard');
+  const confidence = (): Option =>
+    new Option('-c, --confidence <word>', 'drop findings below it')
+      .choices(['low', 'medium', 'high'])
+      .default('low');
   const json = (): Option =>
     new Option('--json', 'print JSON; the default when standard output is not a terminal');
 
@@ -54,19 +65,8 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     .description('diagnose sessions from files, or from standard input with "-"')
     .argument('<file...>', 'session or telemetry files; see `rootspan formats`')
     .addOption(model())
-    .addOption(
-      new Option(
-        '-d, --depth <depth>',
-        'checks: no model; standard: detection, judge, root causes; deep: adds constraints and votes',
-      )
-        .choices(DEPTHS)
-        .default('standard'),
-    )
-    .addOption(
-      new Option('-c, --confidence <word>', 'drop findings below it')
-        .choices(['low', 'medium', 'high'])
-        .default('low'),
-    )
+    .addOption(depth())
+    .addOption(confidence())
     .addOption(json())
     .addOption(store())
     .option(
@@ -121,6 +121,87 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     .action(async (file: string, options) => {
       const { constraintsCheckCommand } = await import('./commands/constraints.ts');
       exitCode = await constraintsCheckCommand(file, options, io);
+    });
+
+  program
+    .command('ingest')
+    .description(
+      'feed Lambda events, CloudWatch envelopes or lines of telemetry through the handlers of the deployed pipeline, and diagnose the sessions in them',
+    )
+    .argument('[file...]', 'in the order of arrival; without files, goes on where the last run stopped')
+    .addOption(model())
+    .addOption(depth())
+    .addOption(confidence())
+    .addOption(json())
+    .addOption(store())
+    .option(
+      '--fail-on <categories>',
+      'exit 1 only for these categories or parents, comma-separated',
+      commaList,
+    )
+    .option('--exit-zero', 'exit 0 whatever is found; bad input and errors keep their codes')
+    .option('--votes <n>', 'how often the judge votes', positiveInteger, 1)
+    .action(async (files: string[], options) => {
+      const { ingestCommand } = await import('./commands/ingest.ts');
+      exitCode = await ingestCommand(files, options, io);
+    });
+
+  program
+    .command('fetch')
+    .description('pull one session out of CloudWatch Logs, without a subscription; goes on after a break')
+    .requiredOption('--log-group <name...>', 'names or ARNs, e.g. aws/spans and the log group of the agent')
+    .requiredOption('--session-id <id>', 'as the producer names the session, or a trace id')
+    .option('--since <time>', 'an ISO time, or an age such as 24h or 7d', '24h')
+    .option('--until <time>', 'an ISO time, or an age')
+    .requiredOption('-o, --out <file>', 'where the records go, one a line')
+    .action(async (options) => {
+      const { fetchCommand } = await import('./commands/fetch.ts');
+      exitCode = await fetchCommand(options, io);
+    });
+
+  program
+    .command('doctor')
+    .description(
+      'say what telemetry has for a diagnosis, what is missing, and which setting of the producer brings it',
+    )
+    .argument('<file or log group...>', 'looked at together: spans and their log records may lie apart')
+    .addOption(json())
+    .option('--since <time>', 'of a log group: not older than this', '1h')
+    .action(async (targets: string[], options) => {
+      const { doctorCommand } = await import('./commands/doctor.ts');
+      exitCode = await doctorCommand(targets, options, io);
+    });
+
+  const quarantine = program.command('quarantine').description('what ingest could not read, and kept');
+  quarantine
+    .command('list')
+    .description('what is there, oldest first, each with its reason')
+    .addOption(store())
+    .addOption(json())
+    .option('--all', 'also what could be read since')
+    .action(async (options) => {
+      const { quarantineListCommand } = await import('./commands/quarantine.ts');
+      exitCode = await quarantineListCommand(options, io);
+    });
+  quarantine
+    .command('show')
+    .description('the bytes of one item as they came')
+    .argument('<id>', 'its id, or the start of one')
+    .addOption(store())
+    .addOption(json())
+    .action(async (id: string, options) => {
+      const { quarantineShowCommand } = await import('./commands/quarantine.ts');
+      exitCode = await quarantineShowCommand(id, options, io);
+    });
+  quarantine
+    .command('retry')
+    .description('try to read all of it, or some, with the readers of this version')
+    .argument('[id...]', 'ids, or starts of ids')
+    .addOption(store())
+    .option('--timers <url>', 'the timer queue of the account, with --store table:…')
+    .action(async (ids: string[], options) => {
+      const { quarantineRetryCommand } = await import('./commands/quarantine.ts');
+      exitCode = await quarantineRetryCommand(ids, options, io);
     });
 
   program

@@ -17,9 +17,10 @@ const failureSchema = z.object({
 export class DynamoFailureLog implements FailureLog {
   readonly #table: DynamoTable;
   readonly #clock: Clock;
-  readonly #retentionDays: number;
+  /** `null` keeps them for ever. */
+  readonly #retentionDays: number | null;
 
-  constructor(client: DynamoDBClient, tableName: string, clock: Clock, retentionDays: number) {
+  constructor(client: DynamoDBClient, tableName: string, clock: Clock, retentionDays: number | null) {
     this.#table = new DynamoTable(client, tableName, () => clock.now());
     this.#clock = clock;
     this.#retentionDays = retentionDays;
@@ -31,7 +32,9 @@ export class DynamoFailureLog implements FailureLog {
       ...failure,
       [TABLE.index.partitionKey]: FAILURES_INDEX_PK,
       [TABLE.index.sortKey]: failure.at,
-      [TABLE.expiry]: Math.floor(this.#clock.now() / 1000) + this.#retentionDays * 86_400,
+      ...(this.#retentionDays === null
+        ? {}
+        : { [TABLE.expiry]: Math.floor(this.#clock.now() / 1000) + this.#retentionDays * 86_400 }),
     });
   }
 

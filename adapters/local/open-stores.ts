@@ -1,12 +1,17 @@
 import path from 'node:path';
-import type { Clock, DiagnosisStore, ObjectStore } from '../../core/contracts/ports.ts';
+import type { SessionIndex } from '../../core/contracts/ingest-ports.ts';
+import type { Clock, DiagnosisStore, FailureLog, ObjectStore } from '../../core/contracts/ports.ts';
 import { DynamoDiagnosisStore } from '../aws/dynamo-diagnosis-store.ts';
+import { DynamoFailureLog } from '../aws/dynamo-failure-log.ts';
+import { DynamoSessionIndex } from '../aws/dynamo-session-index.ts';
 import { startEmbeddedDynamo } from './embedded-dynamo.ts';
 import { FileObjectStore } from './file-object-store.ts';
 
 export interface LocalStores {
   readonly diagnoses: DiagnosisStore;
   readonly objects: ObjectStore;
+  readonly failures: FailureLog;
+  readonly index: SessionIndex;
   close(): Promise<void>;
 }
 
@@ -22,6 +27,8 @@ export async function openLocalStores(folder: string, clock: Clock): Promise<Loc
     diagnoses: new DynamoDiagnosisStore(dynamo.client, dynamo.tableName, objects, clock, {
       retentionDays: null,
     }),
+    failures: new DynamoFailureLog(dynamo.client, dynamo.tableName, clock, null),
+    index: new DynamoSessionIndex(dynamo.client, dynamo.tableName, clock, { retentionDays: null }),
     close: () => dynamo.close(),
   };
 }

@@ -1,0 +1,158 @@
+import { existsSync } from 'node:fs';
+import { ExitCode } from '../../core/diagnosis/verdict.ts';
+import { parseJson } from '../../core/formats/decode-json.ts';
+import { decodeLogEventMessage } from '../../core/formats/decode-log-event.ts';
+import { examineTelemetry, type TelemetryExam } from '../../core/formats/doctor.ts';
+import { readTelemetry, type Telemetry } from '../../core/formats/read-telemetry.ts';
+import { readSessions } from '../../core/formats/registry.ts';
+import { joinCutLines } from '../../core/ingest/cut-lines.ts';
+import { type LogEvent, unwrapLogEvents } from '../../core/ingest/envelope.ts';
+import type { LogRow } from '../../core/ingest/fetch-session.ts';
+import { safeLine } from '../../report/escape.ts';
+import { systemClock } from '../deps.ts';
+import { UsageError } from '../errors.ts';
+import { type CliIo, palette, progress, readInput } from '../io.ts';
+import { readDeliveries } from '../read-deliveries.ts';
+import { sinceIso } from './list.ts';
+
+export interface DoctorFlags {
+  readonly json?: boolean;
+  readonly since: string;
+}
+
+/** A log group of real traffic: enough to see what its producers write. */
+const MAX_EVENTS = 20_000;
+
+/** What given telemetry has for a diagnosis, what is missing, and which setting of the producer brings it. */
+export async function doctorCommand(
+  targets: readonly string[],
+  flags: DoctorFlags,
+  io: CliIo,
+): Promise<number> {
+  const records: Telemetry['records'][number][] = [];
+  const unread: Telemetry['unread'][number][] = [];
+  for (const target of targets) {
+    const telemetry = isLogGroup(target)
+      ? fromEvents(await recentEvents(target, flags.since, io))
+      : await fromFile(target, io);
+    if (telemetry === null) continue;
+    for (const record of telemetry.records) records.push(record);
+    unread.push(...telemetry.unread);
+  }
+  if (records.length + unread.length === 0 && targets.some((target) => !isLogGroup(target)))
+    return ExitCode.Clean;
+  const exam = examineTelemetry(records, unread);
+  if (flags.json ?? !io.outIsTerminal) io.out(`${JSON.stringify(exam, null, 2)}\n`);
+  else io.out(render(exam, io));
+  return exam.findings.some(({ severity }) => severity === 'blocks') ? ExitCode.Partial : ExitCode.Clean;
+}
+
+function isLogGroup(target: string): boolean {
+  if (target === '-' || existsSync(target)) return false;
+  return (
+    /^arn:[^:]+:logs:/.test(target) ||
+    (/^(\/|aws\/)/.test(target) && !/\.(jsonl?|ndjson|log|txt)$/.test(target))
+  );
+}
+
+/** `null` for a session document: no producer has to set anything there. */
+async function fromFile(file: string, io: CliIo): Promise<Telemetry | null> {
+  const text = await readInput(file, io);
+  if (holdsEnvelopes(text)) {
+    const events: LogEvent[] = [];
+    const unread: Telemetry['unread'][number][] = [];
+    for (const delivery of readDeliveries(text, file)) {
+      const unwrapped = await unwrapLogEvents(delivery);
+      events.push(...unwrapped.events);
+      unread.push(...unwrapped.trouble.map(({ reason }) => ({ where: file, reason, count: 1 })));
+    }
+    const read = fromEvents(events);
+    return { records: read.records, unread: [...unread, ...read.unread] };
+  }
+  const telemetry = readTelemetry(text, file);
+  if (telemetry !== null) return telemetry;
+  const { sessions } = readSessions({ text, source: file });
+  const formats = [...new Set(sessions.map((session) => session.format))].join(', ');
+  io.err(
+    `rootspan: ${file}: ${sessions.length} sessions in a document (${formats}), not telemetry: ` +
+      '`rootspan diagnose` reads it as it is\n',
+  );
+  return null;
+}
+
+function holdsEnvelopes(text: string): boolean {
+  const start = text.slice(0, 2000);
+  return /"(awslogs|messageType|kinesis)"\s*:/.test(start) && (parseJson(text).ok || text.includes('\n'));
+}
+
+function fromEvents(events: readonly LogEvent[]): Telemetry {
+  const records: Telemetry['records'][number][] = [];
+  const reasons = new Map<string, number>();
+  for (const event of joinCutLines(events)) {
+    const decoded = decodeLogEventMessage(event.message);
+    if (Array.isArray(decoded)) for (const record of decoded) records.push(record);
+    else reasons.set(decoded.reason, (reasons.get(decoded.reason) ?? 0) + 1);
+  }
+  return { records, unread: [...reasons].map(([reason, count]) => ({ where: 'log events', reason, count })) };
+}
+
+async function recentEvents(logGroup: string, since: string, io: CliIo): Promise<LogEvent[]> {
+  const [{ CloudWatchLogsClient, ResourceNotFoundException }, { CloudWatchLogReader }] = await Promise.all([
+    import('@aws-sdk/client-cloudwatch-logs'),
+    import('../../adapters/aws/cloudwatch-log-reader.ts'),
+  ]);
+  const reader = new CloudWatchLogReader(new CloudWatchLogsClient({ maxAttempts: 10 }));
+  const end = systemClock.now();
+  const start = Date.parse(sinceIso(since, end));
+  const rows: LogRow[] = [];
+  const report = progress(io);
+  try {
+    for (let token: string | undefined; ; ) {
+      const page = await reader.page({ logGroup, start, end, ...(token === undefined ? {} : { token }) });
+      if (page === 'expired') break;
+      rows.push(...page.rows);
+      report(`${rows.length} records of ${logGroup}`);
+      if (page.next === null || rows.length >= MAX_EVENTS) break;
+      token = page.next;
+    }
+  } catch (error) {
+    if (error instanceof ResourceNotFoundException)
+      throw new UsageError(`no file and no log group ${logGroup} in this account and Region`, {
+        cause: error,
+      });
+    throw error;
+  }
+  report('');
+  return rows.map((row) => ({
+    logGroup: row.logGroup,
+    logStream: row.logStreamName,
+    id: row.eventId,
+    timestamp: row.timestamp,
+    message: row.message,
+  }));
+}
+
+function render(exam: TelemetryExam, io: CliIo): string {
+  const { bold, red, yellow, green, dim } = palette(io);
+  const { records, sessions, dialects, kinds, findings } = exam;
+  const counts = (map: Readonly<Record<string, number>>): string =>
+    Object.entries(map)
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ') || 'none';
+  const lines = [
+    `${records.spans} spans and ${records.logs} log records, ${records.unread} not read; ${sessions} sessions`,
+    `written as: ${safeLine(counts(dialects), 200)}`,
+    `steps: ${safeLine(counts(kinds), 200)}`,
+    '',
+  ];
+  if (findings.length === 0) lines.push(green('nothing is missing for a diagnosis'));
+  for (const { code, severity, found, advice } of findings) {
+    const mark = severity === 'blocks' ? red('blocks a diagnosis') : yellow('weakens a diagnosis');
+    lines.push(
+      `${bold(code)}  ${mark}`,
+      `  ${safeLine(found, 500)}`,
+      `  ${dim('do:')} ${safeLine(advice, 500)}`,
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}

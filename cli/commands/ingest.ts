@@ -1,0 +1,150 @@
+import { LocalTimerQueue } from '../../adapters/local/local-timer-queue.ts';
+import { LocalWorkflowStarter } from '../../adapters/local/local-workflow-starter.ts';
+import { type LocalStores, openLocalStores } from '../../adapters/local/open-stores.ts';
+import { VirtualClock } from '../../adapters/local/virtual-clock.ts';
+import { DEFAULT_SETTINGS } from '../../core/contracts/agent-settings.ts';
+import { getJson } from '../../core/contracts/carried.ts';
+import { parseAtDoor } from '../../core/contracts/parse.ts';
+import { type ConfidenceWord, DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
+import type { Depth } from '../../core/diagnosis/schema.ts';
+import { ExitCode, worstExitCode } from '../../core/diagnosis/verdict.ts';
+import { type Session, sessionSchema } from '../../core/session/model.ts';
+import { makeCloseSessionHandler } from '../../lambdas/close-session/handler.ts';
+import { makeIngestHandler } from '../../lambdas/ingest/handler.ts';
+import { systemClock } from '../deps.ts';
+import { diagnoseAll } from '../diagnose-all.ts';
+import { explainError, UsageError } from '../errors.ts';
+import { type CliIo, readInput } from '../io.ts';
+import { readDeliveries } from '../read-deliveries.ts';
+import { checkCategories } from './diagnose.ts';
+
+export interface IngestFlags {
+  readonly model: string;
+  readonly depth: Depth;
+  readonly confidence: ConfidenceWord;
+  readonly votes: number;
+  readonly json?: boolean;
+  readonly store: string;
+  readonly failOn?: readonly string[];
+  readonly exitZero?: boolean;
+}
+
+/**
+ * The way in at a desk: Lambda events go through the handlers of ingest and close-session over a folder's stores,
+ * in the order of the files, on a clock that jumps over the idle time when all are in. A later run with late
+ * records makes new versions; a run that was broken off, or waits for a batch of answers, goes on with the next.
+ */
+export async function ingestCommand(
+  files: readonly string[],
+  flags: IngestFlags,
+  io: CliIo,
+): Promise<number> {
+  if (flags.store === 'none' || flags.store.startsWith('table:'))
+    throw new UsageError(
+      '--store: ingest at a desk keeps raw records, so it needs a folder; in an account the deployed Lambdas do this',
+    );
+  const failOn = checkCategories(flags.failOn ?? []);
+  const stores = await openLocalStores(flags.store, systemClock);
+  try {
+    const desk = openDesk(stores);
+    const codes = await deliver(files, desk, io);
+    codes.push(...(await settle(desk, io)));
+    const tasks = (await desk.workflow.open()).map(({ name, input }) => ({
+      sessionId: input.sessionId,
+      load: () => loadSession(input.sessionKey, stores),
+      finished: () => desk.workflow.finish(name),
+    }));
+    const options = {
+      ...DEFAULT_OPTIONS,
+      depth: flags.depth,
+      confidence: flags.confidence,
+      votes: flags.votes,
+    };
+    codes.push(...(await diagnoseAll(tasks, options, { ...flags, failOn }, stores, io)));
+    return worstExitCode(codes);
+  } finally {
+    await stores.close();
+  }
+}
+
+type Desk = ReturnType<typeof openDesk>;
+
+/** Stores, queue and clock of one run. */
+export function openDesk(stores: LocalStores) {
+  const clock = new VirtualClock(systemClock.now());
+  return {
+    objects: stores.objects,
+    index: stores.index,
+    failures: stores.failures,
+    timers: new LocalTimerQueue(clock),
+    workflow: new LocalWorkflowStarter(stores.objects),
+    clock,
+    idleSeconds: DEFAULT_SETTINGS.idleSeconds,
+    shortestIdleSeconds: DEFAULT_SETTINGS.idleSeconds,
+    settingsFor: () => DEFAULT_SETTINGS,
+    // Nothing of ours is written to a log group at a desk.
+    isOwnLogGroup: () => false,
+  };
+}
+
+async function deliver(files: readonly string[], desk: Desk, io: CliIo): Promise<ExitCode[]> {
+  const handle = makeIngestHandler(desk);
+  const codes: ExitCode[] = [];
+  const sum = { stored: 0, duplicates: 0, unrelated: 0, quarantined: 0 };
+  for (const file of files) {
+    try {
+      for (const delivery of readDeliveries(await readInput(file, io), file)) {
+        const report = await handle(delivery);
+        sum.stored += report.stored;
+        sum.duplicates += report.duplicates;
+        sum.unrelated += report.unrelated;
+        sum.quarantined += report.quarantined.length;
+      }
+    } catch (error) {
+      if (files.length === 1) throw error;
+      const { text, exitCode } = explainError(error);
+      io.err(`rootspan: ${file}: ${text}\n`);
+      codes.push(exitCode);
+    }
+  }
+  if (files.length === 0) return codes;
+  io.err(
+    `rootspan: ${sum.stored} records stored (${sum.duplicates} were there already), ` +
+      `${sum.unrelated} of no trace or session, ${sum.quarantined} not readable\n`,
+  );
+  if (sum.quarantined > 0) {
+    io.err('rootspan: what could not be read is kept: `rootspan quarantine list` says why\n');
+    codes.push(ExitCode.Partial);
+  }
+  if (sum.stored + sum.quarantined === 0) {
+    io.err(
+      'rootspan: no telemetry in the input; a session document is read by `rootspan diagnose`, ' +
+        'and `rootspan doctor <file>` says what a file holds\n',
+    );
+    codes.push(ExitCode.Usage);
+  }
+  return codes;
+}
+
+/** Lets time run until no timer is left. One that fails stays armed in the index, for the next run. */
+export async function settle(desk: Desk, io: CliIo): Promise<ExitCode[]> {
+  const waiting = new Set(desk.timers.waiting.map(({ timer }) => timer.sessionId));
+  // Of a run that was broken off.
+  for await (const state of desk.index.pending()) {
+    if (state.timer !== null && !waiting.has(state.sessionId))
+      await desk.timers.arm({ sessionId: state.sessionId, token: state.timer }, 0);
+  }
+  const codes: ExitCode[] = [];
+  const handle = makeCloseSessionHandler(desk, (body, error) => {
+    const { text, exitCode } = explainError(error);
+    io.err(`rootspan: closing ${body}: ${text}\n`);
+    codes.push(exitCode);
+  });
+  for (let timer = desk.timers.next(); timer !== null; timer = desk.timers.next())
+    await handle({ Records: [{ messageId: timer.token, body: JSON.stringify(timer) }] });
+  return codes;
+}
+
+async function loadSession(key: string, { objects }: LocalStores): Promise<Session> {
+  return parseAtDoor(sessionSchema, await getJson(objects, key), `the session at ${key}`);
+}

@@ -1,0 +1,91 @@
+import { ErrorName } from '../core/contracts/error-names.ts';
+import { RootspanError } from '../core/contracts/errors.ts';
+import type { DiagnosisOptions } from '../core/diagnosis/options.ts';
+import type { Diagnosis } from '../core/diagnosis/schema.ts';
+import { ExitCode, verdict } from '../core/diagnosis/verdict.ts';
+import { diagnose } from '../core/pipeline.ts';
+import type { Session } from '../core/session/model.ts';
+import { renderTerminal } from '../report/terminal.ts';
+import { type OpenStore, pipelineDeps } from './deps.ts';
+import { explainError } from './errors.ts';
+import { type CliIo, palette, progress } from './io.ts';
+
+export interface DiagnoseTask {
+  readonly sessionId: string;
+  load(): Promise<Session>;
+  /** Called when its diagnosis is stored and printed. */
+  finished?(): Promise<void>;
+}
+
+export interface DiagnoseAllFlags {
+  readonly model: string;
+  readonly json?: boolean;
+  readonly failOn: readonly string[];
+  readonly exitZero?: boolean;
+  /** Sessions known to be good, on which synthesised constraints are tried. */
+  readonly healthy?: readonly Session[];
+}
+
+/** One session that could not be diagnosed must not hide the others: its error is said, and its code is among them. */
+export async function diagnoseAll(
+  tasks: readonly DiagnoseTask[],
+  options: DiagnosisOptions,
+  flags: DiagnoseAllFlags,
+  store: OpenStore | null,
+  io: CliIo,
+): Promise<ExitCode[]> {
+  const { failOn } = flags;
+  const asJson = flags.json ?? !io.outIsTerminal;
+  const codes: ExitCode[] = [];
+  const report = progress(io);
+  const deps = await pipelineDeps(flags.model, store, io);
+  let waiting = 0;
+  for (const [index, task] of tasks.entries()) {
+    const label = tasks.length === 1 ? task.sessionId : `${index + 1}/${tasks.length} ${task.sessionId}`;
+    try {
+      const fresh = await diagnose(await task.load(), options, {
+        ...deps,
+        ...(flags.healthy === undefined ? {} : { healthy: flags.healthy }),
+        onProgress: ({ stage, done, total }) => report(`${label}: ${stage} ${done}/${total}`),
+      });
+      const stored =
+        store === null ? fresh : { ...fresh, version: (await store.diagnoses.put(fresh)).version };
+      report('');
+      print(stored, asJson, failOn, io);
+      await task.finished?.();
+      const { exitCode } = verdict(stored, { failOn });
+      codes.push(flags.exitZero === true && exitCode !== ExitCode.Runtime ? ExitCode.Clean : exitCode);
+    } catch (error) {
+      report('');
+      // All sessions get the chance to write their open requests into the same batch round.
+      if (error instanceof RootspanError && error.name === ErrorName.ModelPending) {
+        waiting += 1;
+        codes.push(ExitCode.Waiting);
+        continue;
+      }
+      const { text, exitCode } = explainError(error);
+      io.err(`rootspan: ${task.sessionId}: ${text}\n`);
+      codes.push(exitCode);
+    }
+  }
+  if (waiting > 0) {
+    io.err(
+      `rootspan: waiting: ${waiting} of ${tasks.length} sessions have open requests in ${flags.model.replace(/^batch:/, '')}/requests.jsonl; ` +
+        'put the answers into responses.jsonl beside it and run the same command again\n',
+    );
+  }
+  return codes;
+}
+
+function print(diagnosis: Diagnosis, asJson: boolean, failOn: readonly string[], io: CliIo): void {
+  // Several sessions give several JSON values, one after the other: what jq reads as a stream.
+  if (asJson) io.out(`${JSON.stringify(diagnosis, null, 2)}\n`);
+  else
+    io.out(
+      renderTerminal(diagnosis, {
+        palette: palette(io),
+        width: Math.min(io.columns, 120),
+        policy: { failOn },
+      }),
+    );
+}
