@@ -3,7 +3,7 @@ import { RootspanError } from '../core/contracts/errors.ts';
 import type { DiagnosisOptions } from '../core/diagnosis/options.ts';
 import type { Diagnosis } from '../core/diagnosis/schema.ts';
 import { ExitCode, verdict } from '../core/diagnosis/verdict.ts';
-import { diagnose } from '../core/pipeline.ts';
+import { type DiagnoseDeps, diagnose } from '../core/pipeline.ts';
 import type { Session } from '../core/session/model.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import { type OpenStore, pipelineDeps } from './deps.ts';
@@ -23,7 +23,7 @@ export interface DiagnoseAllFlags {
   readonly failOn: readonly string[];
   readonly exitZero?: boolean;
   /** Sessions known to be good, on which synthesised constraints are tried. */
-  readonly healthy?: readonly Session[];
+  readonly healthy?: DiagnoseDeps['healthy'] & object;
 }
 
 /** One session that could not be diagnosed must not hide the others: its error is said, and its code is among them. */

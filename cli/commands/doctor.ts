@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { ExitCode } from '../../core/diagnosis/verdict.ts';
+import { joinCutLines } from '../../core/formats/cut-lines.ts';
 import { parseJson } from '../../core/formats/decode-json.ts';
 import { decodeLogEventMessage } from '../../core/formats/decode-log-event.ts';
 import { examineTelemetry, type TelemetryExam } from '../../core/formats/doctor.ts';
 import { readTelemetry, type Telemetry } from '../../core/formats/read-telemetry.ts';
 import { readSessions } from '../../core/formats/registry.ts';
-import { joinCutLines } from '../../core/ingest/cut-lines.ts';
 import { type LogEvent, unwrapLogEvents } from '../../core/ingest/envelope.ts';
 import type { LogRow } from '../../core/ingest/fetch-session.ts';
 import { safeLine } from '../../report/escape.ts';
