@@ -156,6 +156,10 @@ const SHELL =
 /** "Skill 'x' not found. Available: …" says it in its first words; a longer text may only mention it. */
 const NOT_FOUND = /^[^.\n]{1,120}?\b(?:not found|does not exist|doesn't exist|could not be found)\b/i;
 
+/** A runtime that did not carry a call out says so in a sentence: of several hand-offs at once only one is followed. */
+const NOT_DONE =
+  /\b(?:ignor(?:ing|ed)|skipp(?:ing|ed)) (?:this|the) (?:one|call|request|tool|hand-?off|transfer)\b|\b(?:call|request|tool use|hand-?off|transfer) (?:was |has been |is )?(?:ignored|skipped|not (?:executed|performed|carried out))\b/i;
+
 /**
  * Whether a result is an error by its own words: an error prefix, an error object, a traceback, a shell's
  * complaint. A long text that merely talks about errors is not one, so all but the traceback must stand at its
@@ -172,7 +176,7 @@ export function findError(text: string): ErrorSpot | null {
   const trace = TRACEBACK.exec(short);
   if (trace !== null) return { start: trace.index, end: trace.index + trace[0].length };
   if (text.length <= 600) {
-    for (const pattern of [SHELL, NOT_FOUND]) {
+    for (const pattern of [SHELL, NOT_FOUND, NOT_DONE]) {
       const found = pattern.exec(text);
       if (found !== null) return { start: found.index, end: found.index + found[0].length };
     }
