@@ -22,10 +22,9 @@ export function decodeLogEventMessage(message: string): RawRecord[] | Unread {
   if (text === '') return unread('not-json: empty message');
   const decoded = parseJson(text);
   if (decoded.ok) return readDecoded(decoded.value);
-  const start = text.search(/[{[]/);
-  if (start < 0) return unread('not-json: plain text');
-  if (start > 0) {
-    let at = start;
+  if (!beginsLikeRecords(text)) {
+    let at = text.indexOf('{');
+    if (at < 0) return unread('not-json: plain text');
     for (let i = 0; i < MAX_PREFIX_TRIES && at >= 0 && at <= MAX_PREFIX; i += 1) {
       const rest = parseJson(text.slice(at));
       if (rest.ok && isJsonObject(rest.value)) return readDecoded(rest.value);
@@ -37,6 +36,9 @@ export function decodeLogEventMessage(message: string): RawRecord[] | Unread {
   if (last !== '}' && last !== ']') return unread('cut-json: the text breaks off');
   return unread(`bad-json: ${decoded.reason}`);
 }
+
+/** `[INFO] …`, `[2026-01-01] …` and `[main] …` are what loggers write: no list of records begins so. */
+const beginsLikeRecords = (text: string): boolean => /^(?:\{|\[\s{0,64}(?:[{[\]"]|$))/.test(text);
 
 function readDecoded(value: JsonValue): RawRecord[] | Unread {
   const found = recordsIn(value);
