@@ -5,6 +5,7 @@ import type { Diagnosis } from '../core/diagnosis/schema.ts';
 import { ExitCode, verdict } from '../core/diagnosis/verdict.ts';
 import { type DiagnoseDeps, diagnose } from '../core/pipeline.ts';
 import type { Session } from '../core/session/model.ts';
+import { safeLine } from '../report/escape.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import { type OpenStore, pipelineDeps } from './deps.ts';
 import { explainError } from './errors.ts';
@@ -41,7 +42,8 @@ export async function diagnoseAll(
   const deps = await pipelineDeps(flags.model, store, io);
   let waiting = 0;
   for (const [index, task] of tasks.entries()) {
-    const label = tasks.length === 1 ? task.sessionId : `${index + 1}/${tasks.length} ${task.sessionId}`;
+    const name = safeLine(task.sessionId, 100);
+    const label = tasks.length === 1 ? name : `${index + 1}/${tasks.length} ${name}`;
     try {
       const fresh = await diagnose(await task.load(), options, {
         ...deps,
@@ -64,7 +66,7 @@ export async function diagnoseAll(
         continue;
       }
       const { text, exitCode } = explainError(error);
-      io.err(`rootspan: ${task.sessionId}: ${text}\n`);
+      io.err(`rootspan: ${name}: ${text}\n`);
       codes.push(exitCode);
     }
   }

@@ -1,14 +1,20 @@
 import { ErrorName } from '../core/contracts/error-names.ts';
 import { RootspanError } from '../core/contracts/errors.ts';
 import { ExitCode } from '../core/diagnosis/verdict.ts';
+import { safeText } from '../report/escape.ts';
 
 /** A mistake in how the command was called: said in one line, exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What a person reads, and the exit code, for anything that was thrown. */
+/** What a person reads, and the exit code, for anything that was thrown. Messages may quote untrusted input. */
 export function explainError(error: unknown): { text: string; exitCode: ExitCode } {
+  const { text, exitCode } = explain(error);
+  return { text: safeText(text), exitCode };
+}
+
+function explain(error: unknown): { text: string; exitCode: ExitCode } {
   if (error instanceof UsageError) return { text: error.message, exitCode: ExitCode.Usage };
   if (error instanceof RootspanError) {
     if (error.name === ErrorName.ModelPending) return { text: error.message, exitCode: ExitCode.Waiting };

@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { createColors } from 'picocolors';
 import type { Palette } from '../report/terminal.ts';
+import { decodeInput, MAX_INPUT_BYTES, tooLarge } from './decode-input.ts';
 import { UsageError } from './errors.ts';
 
 /** Everything a command touches of the outside, so that tests run the real commands without a process. */
@@ -15,12 +16,10 @@ export interface CliIo {
   readonly errIsTerminal: boolean;
   readonly inIsTerminal: boolean;
   readonly columns: number;
-  readStdin(): Promise<string>;
+  readStdin(): Promise<Uint8Array>;
 }
 
-/** A session file beyond this is refused rather than read into memory: 512 MiB is V8's limit for one string. */
-const MAX_INPUT_BYTES = 400 * 1024 * 1024;
-
+/** The text of a file or of standard input ("-"). UsageError when it is not there, too large, or no text. */
 export async function readInput(source: string, io: CliIo): Promise<string> {
   if (source === '-') {
     if (io.inIsTerminal) {
@@ -28,19 +27,21 @@ export async function readInput(source: string, io: CliIo): Promise<string> {
         '"-" reads standard input, which is a terminal: pipe a session into it, or name a file',
       );
     }
-    return io.readStdin();
+    return decodeInput(await io.readStdin(), 'standard input');
   }
   try {
-    return await readFile(source, 'utf8');
+    const { size } = await stat(source);
+    if (size > MAX_INPUT_BYTES) throw tooLarge(source);
+    return decodeInput(await readFile(source), source);
   } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
     const code = (cause as NodeJS.ErrnoException).code;
     if (code === 'ENOENT') throw new UsageError(`no such file: ${source}`, { cause });
     if (code === 'EISDIR') {
+      const folder = source.replace(/\/$/u, '');
       throw new UsageError(
-        `${source} is a folder: name the session files in it, for example ${source}/*.json`,
-        {
-          cause,
-        },
+        `${source} is a folder: name the session files in it, for example ${folder}/*.json`,
+        { cause },
       );
     }
     throw new UsageError(`cannot read ${source}: ${code ?? String(cause)}`, { cause });
@@ -74,10 +75,10 @@ export function processIo(): CliIo {
       for await (const chunk of createReadStream('', { fd: 0, autoClose: false })) {
         const bytes = chunk as Buffer;
         size += bytes.byteLength;
-        if (size > MAX_INPUT_BYTES) throw new UsageError(`standard input exceeds ${MAX_INPUT_BYTES} bytes`);
+        if (size > MAX_INPUT_BYTES) throw tooLarge('standard input');
         chunks.push(bytes);
       }
-      return Buffer.concat(chunks).toString('utf8');
+      return Buffer.concat(chunks);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { readSessions } from '../core/formats/registry.ts';
 import type { Session } from '../core/session/model.ts';
+import { safeText } from '../report/escape.ts';
 import { explainError, UsageError } from './errors.ts';
 import { type CliIo, readInput } from './io.ts';
 
@@ -19,7 +20,9 @@ export async function readSessionFiles(
       const result = readSessions({ text: await readInput(file, io), source });
       sessions.push(...result.sessions);
       for (const unread of result.unread) {
-        io.err(`rootspan: ${source}: not read: ${unread.where} (${unread.count}): ${unread.reason}\n`);
+        io.err(
+          `rootspan: ${source}: not read: ${safeText(`${unread.where} (${unread.count}): ${unread.reason}`)}\n`,
+        );
       }
     } catch (error) {
       if (files.length === 1) throw error;

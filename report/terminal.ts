@@ -1,4 +1,5 @@
 import wrapAnsi from 'wrap-ansi';
+import { plural } from '../core/contracts/plural.ts';
 import type { Diagnosis, Failure, RootCause } from '../core/diagnosis/schema.ts';
 import { type VerdictPolicy, verdict } from '../core/diagnosis/verdict.ts';
 import { safeLine, safeText } from './escape.ts';
@@ -56,7 +57,7 @@ function heading(diagnosis: Diagnosis, { palette, policy, width }: TerminalView)
   const paint = exitCode === 0 ? palette.green : bad ? palette.red : palette.yellow;
   const mark = exitCode === 0 ? '✓' : bad ? '✗' : '?';
   const who = [diagnosis.agent, diagnosis.service].filter((name): name is string => name !== null);
-  const about = [...who, diagnosis.format, `${diagnosis.coverage.spansTotal} spans`].map((s) =>
+  const about = [...who, diagnosis.format, plural(diagnosis.coverage.spansTotal, 'span')].map((s) =>
     safeLine(s, 60),
   );
   const lines = [
@@ -162,7 +163,7 @@ function recommendations(diagnosis: Diagnosis, { palette, width }: TerminalView)
 
 function gaps(diagnosis: Diagnosis, { palette, width }: TerminalView): string[] {
   const lines = diagnosis.coverage.gaps.map((gap) => {
-    const spans = gap.spanIds.length === 0 ? '' : ` (${gap.spanIds.length} spans)`;
+    const spans = gap.spanIds.length === 0 ? '' : ` (${plural(gap.spanIds.length, 'span')})`;
     return indent(palette.dim(`• ${safeText(gap.what)}${spans}: ${safeText(gap.reason)}`), 2, width);
   });
   for (const item of diagnosis.quarantined) {

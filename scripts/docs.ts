@@ -42,7 +42,9 @@ export async function diagnoseOutput(): Promise<string> {
       errIsTerminal: false,
       inIsTerminal: true,
       columns: 100,
-      readStdin: async () => '',
+      readStdin: async () => {
+        throw new Error('the example is a file');
+      },
     },
   );
   // The README's reader stores it; the version is then 1.

@@ -1,3 +1,4 @@
+import { plural } from '../../core/contracts/plural.ts';
 import type { Prepared } from '../../core/contracts/stages.ts';
 import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
 import { diagnose, prepare } from '../../core/pipeline.ts';
@@ -5,7 +6,6 @@ import type { Session } from '../../core/session/model.ts';
 import type { TokenCounter } from '../../core/tokens/counter.ts';
 import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
 import { lineChart } from '../line-chart.ts';
-import { counted } from './counted.ts';
 import { cpuTimed } from './cpu-time.ts';
 import { madeSession } from './made-session.ts';
 import type { Figure, SpeedSection } from './section.ts';
@@ -40,7 +40,7 @@ export function chunkedDiagnosisSection({ spans, latencyMs }: ChunkedSizes): Spe
       const rows: Row[] = [];
       for (const size of spans) {
         const chunks = planned(madeSession(size), counter).plan.chunks.length;
-        say(counted(chunks, 'chunk'));
+        say(plural(chunks, 'chunk'));
         for (const atOnce of AT_ONCE) {
           // Made anew, so that nothing laid out for the run before is used again.
           const session = madeSession(size);
@@ -70,7 +70,7 @@ async function warmUp(counter: TokenCounter): Promise<void> {
 }
 
 function figuresOf(chunks: number, rows: readonly Row[]): Figure[] {
-  const name = counted(chunks, 'chunk');
+  const name = plural(chunks, 'chunk');
   return [
     ...rows.map(({ atOnce, wallMs }) => ({
       name: `${name}, ${label(atOnce)}`,

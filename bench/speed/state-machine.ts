@@ -3,13 +3,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { startEmbeddedDynamo } from '../../adapters/local/embedded-dynamo.ts';
 import { FileObjectStore } from '../../adapters/local/file-object-store.ts';
+import { plural } from '../../core/contracts/plural.ts';
 import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
 import { diagnose } from '../../core/pipeline.ts';
 import type { Session } from '../../core/session/model.ts';
 import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
 import type { LocalWorkflow } from '../../test/helpers/local-workflow.ts';
 import { lineChart } from '../line-chart.ts';
-import { counted } from './counted.ts';
 import { cpuTimed } from './cpu-time.ts';
 import { fitLine } from './growth.ts';
 import { madeSession } from './made-session.ts';
@@ -68,7 +68,7 @@ export function stateMachineSection({ spans, contextTokens, runs }: StateMachine
           while (tries.length < runs) tries.push(await once(window));
           const [first] = tries;
           if (first === undefined) throw new RangeError('a measurement needs at least one run');
-          say(counted(first.chunks, 'chunk'));
+          say(plural(first.chunks, 'chunk'));
           rows.push({
             ...first,
             machineMs: Math.min(...tries.map(({ machineMs }) => machineMs)),
@@ -117,25 +117,25 @@ function result(rows: readonly Row[]): { figures: Figure[]; pictures: { file: st
     figures: [
       ...rows.flatMap(({ chunks, states, largestStateBytes, machineMs, inProcessMs }): Figure[] => [
         {
-          name: `${counted(chunks, 'chunk')}: states entered`,
+          name: `${plural(chunks, 'chunk')}: states entered`,
           value: states,
           unit: 'states',
           better: 'lower',
         },
         {
-          name: `${counted(chunks, 'chunk')}: largest state`,
+          name: `${plural(chunks, 'chunk')}: largest state`,
           value: largestStateBytes,
           unit: 'bytes',
           better: 'lower',
         },
         {
-          name: `${counted(chunks, 'chunk')}: state machine`,
+          name: `${plural(chunks, 'chunk')}: state machine`,
           value: machineMs,
           unit: 'ms CPU',
           better: 'lower',
         },
         {
-          name: `${counted(chunks, 'chunk')}: in process`,
+          name: `${plural(chunks, 'chunk')}: in process`,
           value: inProcessMs,
           unit: 'ms CPU',
           better: 'lower',

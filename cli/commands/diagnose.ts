@@ -7,6 +7,7 @@ import { categoryMatches, ExitCode, worstExitCode } from '../../core/diagnosis/v
 import { readExpectedActions } from '../../core/judge/expected-actions.ts';
 import type { Protocol } from '../../core/judge/protocols.ts';
 import type { Session } from '../../core/session/model.ts';
+import { safeLine } from '../../report/escape.ts';
 import { openStore } from '../deps.ts';
 import { diagnoseAll } from '../diagnose-all.ts';
 import { UsageError } from '../errors.ts';
@@ -77,7 +78,7 @@ function chooseSessions(sessions: readonly Session[], wanted: string | undefined
   if (wanted === undefined) return sessions;
   const chosen = sessions.filter((session) => session.sessionId === wanted);
   if (chosen.length > 0) return chosen;
-  const known = sessions.slice(0, 5).map((session) => session.sessionId);
+  const known = sessions.slice(0, 5).map((session) => safeLine(session.sessionId, 100));
   throw new UsageError(
     `no session "${wanted}" in the input; it has ${known.join(', ')}${sessions.length > 5 ? ', …' : ''}`,
   );

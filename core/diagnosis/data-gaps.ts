@@ -1,4 +1,12 @@
-import { type Session, type Span, type SpanFlag, sessionSpans } from '../session/model.ts';
+import { plural } from '../contracts/plural.ts';
+import {
+  type Block,
+  type Message,
+  type Session,
+  type Span,
+  type SpanFlag,
+  sessionSpans,
+} from '../session/model.ts';
 import type { Coverage } from './schema.ts';
 
 /** What a flag of the telemetry keeps us from seeing; flags that only describe odd times or trees are none. */
@@ -30,7 +38,7 @@ export function dataGaps(session: Session): Coverage['gaps'] {
   return [
     ...[...byReason].map(([reason, spanIds]) => ({ what: 'content of spans', reason, spanIds })),
     ...session.unread.map(({ where, reason, count }) => ({
-      what: `${count} unread part${count === 1 ? '' : 's'} of the input at ${where}`,
+      what: `${plural(count, 'unread part')} of the input at ${where}`,
       reason,
       spanIds: [],
     })),
@@ -45,17 +53,24 @@ export function hasNoContent(session: Session): boolean {
 function isSilent(span: Span): boolean {
   switch (span.kind) {
     case 'inference':
-      return span.input.length === 0 && span.output.length === 0;
+      return [...span.input, ...span.output].every(saysNothing);
     case 'execute_tool':
       return span.toolResult === null && isEmpty(span.toolCall.arguments);
     case 'invoke_agent':
-      return span.userPrompt === null && span.agentResponse === null;
+      return isBlank(span.userPrompt) && isBlank(span.agentResponse);
     case 'message':
-      return span.message.content.length === 0;
+      return saysNothing(span.message);
     case 'other':
       return true;
   }
 }
+
+const saysNothing = (message: Message): boolean => message.content.every(isBlankBlock);
+
+const isBlankBlock = (block: Block): boolean =>
+  (block.type === 'text' || block.type === 'reasoning') && isBlank(block.text);
+
+const isBlank = (text: string | null): boolean => text === null || text.trim() === '';
 
 const isEmpty = (value: unknown): boolean =>
   value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0);

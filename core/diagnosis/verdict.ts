@@ -1,3 +1,4 @@
+import { plural } from '../contracts/plural.ts';
 import type { Diagnosis } from './schema.ts';
 
 /** Exit codes of the command-line tool (design.md, Contracts). */
@@ -23,8 +24,6 @@ export interface VerdictPolicy {
 }
 
 const EVERYTHING: VerdictPolicy = { failOn: [] };
-
-const plural = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`;
 
 /** `hallucination` covers `hallucination-category-hall-usage`; a full id covers itself. */
 export function categoryMatches(category: string, wanted: string): boolean {

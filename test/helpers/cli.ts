@@ -32,7 +32,7 @@ export async function rootspan(
     columns: 100,
     readStdin: async () => {
       if (given.stdin === undefined) throw new Error('unscripted: nothing was given on standard input');
-      return given.stdin;
+      return new TextEncoder().encode(given.stdin);
     },
   };
   const exitCode = await runCli(argv, io);

@@ -1,4 +1,0 @@
-/** `1 chunk`, `2 chunks`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
