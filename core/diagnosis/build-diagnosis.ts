@@ -31,7 +31,7 @@ export function buildDiagnosis(parts: DiagnosisParts): Diagnosis {
   const { session } = prepared;
   const coverage = { ...merged.coverage, gaps: [...merged.coverage.gaps, ...explanation.gaps] };
   const calls = [...merged.calls, ...explanation.calls];
-  const content = {
+  const content = wellFormed({
     schemaVersion: DIAGNOSIS_SCHEMA_VERSION,
     sessionId: session.sessionId,
     format: session.format,
@@ -65,7 +65,7 @@ export function buildDiagnosis(parts: DiagnosisParts): Diagnosis {
     recommendations: recommendationsOf(explanation.rootCauses),
     fingerprints: fingerprintsOf(explanation.failures, trajectory, session.agent),
     spans: spansNamed(explanation, validationLog, trajectory),
-  } satisfies Partial<Diagnosis>;
+  } satisfies Partial<Diagnosis>);
   return {
     ...content,
     version: 0,
@@ -74,6 +74,14 @@ export function buildDiagnosis(parts: DiagnosisParts): Diagnosis {
     provenance: provenanceOf(prepared, calls),
     usage: usageOf(calls),
   };
+}
+
+/** Texts are cut to length in many places, perhaps through an emoji; stores and other readers refuse the halves. */
+function wellFormed<T>(value: T): T {
+  const copy: T = JSON.parse(JSON.stringify(value), (_key, item: unknown) =>
+    typeof item === 'string' ? item.toWellFormed() : item,
+  );
+  return copy;
 }
 
 /**

@@ -88,17 +88,20 @@ function dropThinking(text: string): string {
   return text;
 }
 
-/** Keys that could reach an object's prototype when somebody copies them; no answer of ours has them. */
-function refuseHostileKeys(key: string, value: JsonValue): JsonValue {
+/**
+ * Refuses keys that could reach an object's prototype when somebody copies them; no answer of ours has them. Half an
+ * emoji becomes U+FFFD: stores refuse it.
+ */
+function atTheDoor(key: string, value: JsonValue): JsonValue {
   if (key === '__proto__' || key === 'constructor' || key === 'prototype') {
     throw new SyntaxError(`key ${key} is refused`);
   }
-  return value;
+  return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
 function parseJson(text: string): JsonValue | undefined {
   try {
-    const value: JsonValue = JSON.parse(text, refuseHostileKeys);
+    const value: JsonValue = JSON.parse(text, atTheDoor);
     return value;
   } catch {
     return undefined;

@@ -1,6 +1,6 @@
 import { canonicalJson, sha256Hex } from '../contracts/hash.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
-import type { AnswerSchema, ModelRequest } from './port.ts';
+import type { AnswerSchema, ModelRequest, PromptText } from './port.ts';
 
 /** Part of every request text, so a change of wording changes the hash by itself. */
 function writeAnswerInstruction(answer: AnswerSchema): string {
@@ -11,6 +11,10 @@ function writeAnswerInstruction(answer: AnswerSchema): string {
   ].join('\n');
 }
 
+/** Parts that say something. A text of the run may have been cut through an emoji, and services refuse the halves. */
+const partsOf = ({ user }: ModelRequest): PromptText[] =>
+  user.filter((part) => part.text.trim() !== '').map((part) => ({ ...part, text: part.text.toWellFormed() }));
+
 /**
  * The request as a Bedrock Converse body without its model: what a batch job takes as `modelInput`, and what the
  * request hash is made of. It holds the answer's schema twice, as `outputConfig` and as text, because not every
@@ -18,7 +22,7 @@ function writeAnswerInstruction(answer: AnswerSchema): string {
  * change the price and not the answer) and nothing of this machine.
  */
 export function writeConverseBody(request: ModelRequest): JsonObject {
-  const texts = request.user.map((part) => part.text).filter((text) => text.trim() !== '');
+  const texts = partsOf(request).map((part) => part.text);
   const body: JsonObject = {
     messages: [
       {
@@ -61,9 +65,7 @@ export function hashRequest(spec: string, request: ModelRequest): string {
 /** The text parts in order, the answer instruction last, for adapters that build another body. */
 export function listPromptParts(request: ModelRequest): { text: string; cache: boolean }[] {
   return [
-    ...request.user
-      .filter((part) => part.text.trim() !== '')
-      .map((part) => ({ text: part.text, cache: part.cache === true })),
+    ...partsOf(request).map(({ text, cache }) => ({ text, cache: cache === true })),
     { text: writeAnswerInstruction(request.answer), cache: false },
   ];
 }
