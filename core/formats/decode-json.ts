@@ -68,9 +68,14 @@ export function parseJson(text: string): Decoded {
     });
     return { ok: true, value: value as JsonValue, note: changed ? 'changed' : 'exact' };
   } catch (error) {
-    return { ok: false, reason: error instanceof Error ? error.message.slice(0, 200) : 'not JSON' };
+    return { ok: false, reason: error instanceof Error ? withoutQuote(error.message) : 'not JSON' };
   }
 }
+
+/** V8 quotes the text around the place in its complaint, which may be part of a secret. */
+const withoutQuote = (complaint: string): string =>
+  complaint.slice(0, 200).replace(/(?:, )?(?:\.{3})?"[\s\S]*"(?:\.{3})? is not valid JSON$/, '') ||
+  'not valid JSON';
 
 /**
  * Parses JSON and what producers write in its place: NaN and infinities (kept as strings), raw control

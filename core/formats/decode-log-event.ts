@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
 import type { Unread } from '../session/model.ts';
+import { redactText } from '../session/redact-credentials.ts';
 import { parseJson } from './decode-json.ts';
 import type { RawRecord } from './format.ts';
 import { type Inherited, readRecord } from './raw-record.ts';
@@ -44,7 +45,9 @@ function readDecoded(value: JsonValue): RawRecord[] | Unread {
   const found = recordsIn(value);
   if (found.length > 0) return found;
   const keys = isJsonObject(value) ? Object.keys(value).slice(0, 8).join(', ') : typeof value;
-  return unread(`not-telemetry: neither span nor log record (found ${keys.slice(0, 200) || 'nothing'})`);
+  return unread(
+    `not-telemetry: neither span nor log record (found ${redactText(keys).slice(0, 200) || 'nothing'})`,
+  );
 }
 
 function unread(reason: string): Unread {

@@ -2,6 +2,7 @@ import { SessionInvalidError } from '../contracts/errors.ts';
 import { isJsonObject, type JsonValue } from '../contracts/json.ts';
 import { assembleSessions } from '../session/assemble.ts';
 import type { Session, Unread } from '../session/model.ts';
+import { redactCredentials, redactText, redactUnread } from '../session/redact-credentials.ts';
 import { CONTAINERS } from './containers/index.ts';
 import { sanitiseJson } from './decode-json.ts';
 import { decodeLogEventMessage } from './decode-log-event.ts';
@@ -45,8 +46,22 @@ export function listFormats(): readonly FormatLine[] {
  *
  * Throws a SessionInvalidError when nothing in it is a session: of a foreign schema by its name, of an unknown one by
  * its shape, of an empty one by saying so. What could not be read beside what could stands in `unread`.
+ *
+ * Credentials are replaced in everything that comes out, also in reasons and in the error's message.
  */
 export function readSessions(input: SessionInput): ReadResult {
+  try {
+    const { sessions, unread } = readAll(input);
+    return { sessions: sessions.map(redactCredentials), unread: redactUnread(unread) };
+  } catch (error) {
+    if (!(error instanceof SessionInvalidError)) throw error;
+    const message = redactText(error.message);
+    // Without the cause: a parser's complaint quotes its input too.
+    throw message === error.message ? error : new SessionInvalidError(message);
+  }
+}
+
+function readAll(input: SessionInput): ReadResult {
   const { source } = input;
   const parsed =
     'text' in input
@@ -235,7 +250,7 @@ function describe(document: JsonValue): string {
   }
   if (!isJsonObject(document)) return document === null ? 'null' : `a single ${typeof document}`;
   const keys = Object.keys(document);
-  const shown = keys.slice(0, 8).map((key) => key.slice(0, 40));
+  const shown = keys.slice(0, 8).map((key) => redactText(key).slice(0, 40));
   return keys.length === 0
     ? 'an empty object'
     : `an object with ${shown.join(', ')}${keys.length > shown.length ? ', …' : ''}`;

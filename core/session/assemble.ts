@@ -11,6 +11,7 @@ import { type JoinedSpan, joinRecords } from './assemble-records.ts';
 import { arrange } from './assemble-tree.ts';
 import type { Work } from './assemble-work.ts';
 import type { Session, Span, Trace, Unread } from './model.ts';
+import { redactCredentials, redactUnread } from './redact-credentials.ts';
 
 export interface AssembleOptions {
   /** Format id to put into the sessions, usually that of the container. Default `telemetry`. */
@@ -27,7 +28,8 @@ const MAX_SPANS = 200_000;
  * Steps: records are joined to spans (see `joinRecords`), each span is read by its dialect (order of precedence of
  * content: see `gather`), each trace is made a tree (`arrange`), duplicates of one call are merged
  * (`mergeDuplicates`), traces become sessions (`sessionOfTrace`, `linkTraces`), calls are paired over the session
- * (`pairCalls`) and evidence of failure is gathered.
+ * (`pairCalls`) and evidence of failure is gathered. At last credentials are replaced (`redactCredentials`): the raw
+ * records are the only place that has them.
  */
 export function assembleSessions(records: readonly RawRecord[], options: AssembleOptions = {}): ReadResult {
   const { spans, loose, unread, count } = joinRecords(records);
@@ -67,7 +69,10 @@ export function assembleSessions(records: readonly RawRecord[], options: Assembl
     else list.push({ traceId, works });
   }
   const built = [...sessions].map(([id, list]) => buildSession(id, list, options.format ?? 'telemetry'));
-  return { sessions: built.sort(byFirstSpan), unread: [...unread, ...lonelyLines(spans.length, count)] };
+  return {
+    sessions: built.sort(byFirstSpan).map(redactCredentials),
+    unread: redactUnread([...unread, ...lonelyLines(spans.length, count)]),
+  };
 }
 
 function readSpan({ span, logs, synthetic }: JoinedSpan): Work {

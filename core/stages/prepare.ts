@@ -8,13 +8,15 @@ import { TAXONOMY } from '../detection/taxonomy.ts';
 import { hasNoContent } from '../diagnosis/data-gaps.ts';
 import type { DiagnosisOptions } from '../diagnosis/options.ts';
 import { type Session, sessionSpans } from '../session/model.ts';
+import { redactCredentials } from '../session/redact-credentials.ts';
 import { trajectoryOf } from './trajectory-of.ts';
 
 /**
  * Preflight: checks, chunk plan, and whether a model is to be asked at all. Needs no model and asks none.
- * `sessionHash` is over the canonical normal form: equal sessions are equal whatever the order of their keys.
+ * Credentials are replaced here once more, for sessions that no reader of ours made. `sessionHash` is over the canonical normal form: equal sessions are equal whatever the order of their keys.
  */
-export const prepare: Prepare = (session, options, deps) => {
+export const prepare: Prepare = (given, options, deps) => {
+  const session = redactCredentials(given);
   const trajectory = trajectoryOf(session);
   const instructions = detectionInstructions(options.taxonomy ?? TAXONOMY, options.guidelines);
   return {
