@@ -1,6 +1,7 @@
 import { benchAccuracy } from './accuracy.ts';
 import { benchChecks } from './checks.ts';
 import { benchDeepTokens } from './deep-tokens.ts';
+import { benchIngest } from './ingest.ts';
 import { benchSpeed } from './speed.ts';
 import { benchTokens } from './tokens.ts';
 
@@ -10,6 +11,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['accuracy', (args) => benchAccuracy(args)],
   ['checks', benchChecks],
   ['deep-tokens', benchDeepTokens],
+  ['ingest', benchIngest],
   ['speed', benchSpeed],
   ['tokens', benchTokens],
 ]);

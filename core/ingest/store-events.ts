@@ -123,7 +123,8 @@ async function announce(arrivals: readonly Arrival[], deps: IngestDeps): Promise
   const concerned = new Map<string, Set<string>>();
   const losing = new Map<string, Set<string>>();
   const links: { traceId: string; sessionId: string }[] = [];
-  for (const [traceId, group] of Map.groupBy(arrivals, (arrival) => arrival.traceId)) {
+  const traces = Map.groupBy(arrivals, (arrival) => arrival.traceId);
+  await forEachAtOnce(traces, OBJECTS_AT_ONCE, async ([traceId, group]) => {
     const hashes = group.map(({ event }) => eventHash(event));
     const known = await deps.index.sessionsOfTrace(traceId);
     const { sessions, news } = sessionsOf(traceId, group, known);
@@ -132,7 +133,7 @@ async function announce(arrivals: readonly Arrival[], deps: IngestDeps): Promise
     // Sessions that have the trace already may have to give it up: they look again. Before the link is written,
     // because afterwards it is no news any more.
     if (news.length > 0) for (const sessionId of known) collect(losing, sessionId, hashes);
-  }
+  });
   const touch = async ([sessionId, hashes]: [string, Set<string>]): Promise<void> => {
     await touchAndArm(sessionId, { at, batch: sha256Hex([...hashes].sort().join('\n')) }, deps);
   };
