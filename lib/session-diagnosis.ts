@@ -64,6 +64,8 @@ export class SessionDiagnosis extends Construct {
       StateMachineArn: workflow.stateMachine.stateMachineArn,
       IngestFunction: ingest.ingest.function.functionName,
       DeadExecutionsUrl: workflow.deadExecutions.queueUrl,
+      // As `rootspan quarantine retry --timers` takes it.
+      TimersUrl: ingest.timers.queueUrl,
       DeadTimersArn: ingest.deadTimers.queueArn,
       DeadDeliveriesUrl: ingest.deadDeliveries.queueUrl,
     };
