@@ -8,11 +8,12 @@ import { PROTOCOLS } from '../judge/protocols.ts';
  */
 
 /**
- * Chunks of one execution. An inline Map's item makes 8 history events when all goes well and up to 3 more a retry;
- * with the 8 throttling retries and the catch that is 8 + 24 + 8 = 40. 500 × 40 = 20,000 of the 25,000 that an
- * execution may have.
+ * Chunks of one execution, which may have 25,000 history events and at their end is cut off without its failure
+ * path. An item of an inline Map makes 7 events when all goes well and 3 more a retry; every kind of error has
+ * retries of its own, 21 in all, and when they are used up 8 more may go into writing that down: 99 events.
+ * 240 × 99 = 23,760, and the other states make 301 (held by a test over the synthesised definition).
  */
-export const MAX_CHUNKS = 500;
+export const MAX_CHUNKS = 240;
 
 /** A session's own settings; what is absent is the stack's or the code's default. */
 export const workflowOptionsSchema = z.strictObject({

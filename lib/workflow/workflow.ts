@@ -77,7 +77,7 @@ export class Workflow extends Construct {
         preflight.next(analyzeChunks).next(merge).next(constraints),
       ),
       comment: 'Diagnoses one session',
-      // Far above the longest honest run (500 chunks, 10 at once, throttled): ends what hangs, and is alarmed on.
+      // Far above the longest honest run (240 chunks, 10 at once, throttled): ends what hangs, and is alarmed on.
       timeout: Duration.hours(24),
       logs: {
         destination: new logs.LogGroup(this, 'Logs', {
