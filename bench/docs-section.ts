@@ -1,11 +1,26 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 
+/** Where figures were taken: no name of a host, no path. */
+export interface Machine {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGb: number;
+  readonly node: string;
+}
+
+export function machine(): Machine {
+  return {
+    cpu: cpus()[0]?.model.trim() ?? 'unknown CPU',
+    cores: cpus().length,
+    memoryGb: Math.round(totalmem() / 1024 ** 3),
+    node: process.version,
+  };
+}
+
 /** The machine in one line, for pages that name where figures were taken. */
-export function machineLine(): string {
-  const [cpu] = cpus();
-  const memory = Math.round(totalmem() / 1024 ** 3);
-  return `${cpu?.model.trim() ?? 'unknown CPU'}, ${cpus().length} cores, ${memory} GB, Node ${process.version}`;
+export function machineLine({ cpu, cores, memoryGb, node }: Machine = machine()): string {
+  return `${cpu}, ${cores} cores, ${memoryGb} GB, Node ${node}`;
 }
 
 /**

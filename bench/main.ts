@@ -2,6 +2,7 @@ import { benchAccuracy } from './accuracy.ts';
 import { benchChecks } from './checks.ts';
 import { benchDeepTokens } from './deep-tokens.ts';
 import { benchIngest } from './ingest.ts';
+import { benchPage } from './page.ts';
 import { benchSpeed } from './speed.ts';
 import { benchTokens } from './tokens.ts';
 
@@ -12,7 +13,8 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['checks', benchChecks],
   ['deep-tokens', benchDeepTokens],
   ['ingest', benchIngest],
-  ['speed', benchSpeed],
+  ['page', (args) => benchPage(args)],
+  ['speed', (args) => benchSpeed(args)],
   ['tokens', benchTokens],
 ]);
 

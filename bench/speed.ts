@@ -5,9 +5,11 @@ import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { ExitCode } from '../core/diagnosis/verdict.ts';
 import { DEFAULT_CORPUS } from './corpus/read-corpus.ts';
+import { machine } from './docs-section.ts';
 import { type MeasuredSection, type SpeedReport, speedReportSchema, speedTable } from './speed/report.ts';
 import type { SpeedSection } from './speed/section.ts';
 import { SPEED_SECTIONS } from './speed/sections.ts';
+import { isParseArgsError } from './usage-error.ts';
 
 const USAGE = `usage: npm run bench -- speed [--section ID …] [--path DIR] [--json FILE] [--compare FILE] [--out DIR]
   --section ID    only this one (repeatable): ${SPEED_SECTIONS.map(({ id }) => id).join(', ')}
@@ -58,8 +60,7 @@ class SpeedUsageError extends Error {
 }
 
 function isUsage(error: unknown): error is Error {
-  if (error instanceof SpeedUsageError) return true;
-  return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+  return error instanceof SpeedUsageError || isParseArgsError(error);
 }
 
 /** The sections asked for; without benchmark runs, those that need none, and it is said which are left out. */
@@ -103,14 +104,4 @@ function readReport(file: string): SpeedReport {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new SpeedUsageError(`cannot read the earlier figures in ${file}: ${why}`, { cause });
   }
-}
-
-function machine(): SpeedReport['machine'] {
-  const cpus = os.cpus();
-  return {
-    cpu: cpus[0]?.model.trim() ?? 'unknown',
-    cores: cpus.length,
-    memoryGb: Math.round(os.totalmem() / 2 ** 30),
-    node: process.version,
-  };
 }

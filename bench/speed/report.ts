@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { machineLine } from '../docs-section.ts';
 
 /** Result of a speed run as written by `--json` and read by `--compare`. */
 export const speedReportSchema = z.object({
@@ -37,7 +38,7 @@ export function speedTable(report: SpeedReport, earlier: SpeedReport | null): st
 }
 
 function takenOn({ date, machine }: SpeedReport): string {
-  return `${date}  ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGb} GB, Node ${machine.node}`;
+  return `${date}  ${machineLine(machine)}`;
 }
 
 /** One section; figures that only the earlier one has are named, so that none is lost unseen. */
