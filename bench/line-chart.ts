@@ -39,6 +39,7 @@ export function lineChart({
   const y = (value: number): string => (PLOT.bottom - (value / yMax) * (PLOT.bottom - PLOT.top)).toFixed(1);
   const parts: string[] = [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
+    `<title>${escapeXml(title)}</title>`,
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
     `<text x="${PLOT.left}" y="22" font-size="14">${escapeXml(title)}</text>`,
   ];
