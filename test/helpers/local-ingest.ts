@@ -32,6 +32,8 @@ export class LocalIngest {
   idleSeconds = DEFAULT_SETTINGS.idleSeconds;
   /** Delivers what follows through these ports. */
   trap: Trap | null = null;
+  /** Awaited before each port call: whoever holds it decides who goes on. */
+  pause: ((port: string) => Promise<void>) | null = null;
 
   get deps(): IngestDeps & CloseDeps {
     const { clock } = this;
@@ -42,9 +44,9 @@ export class LocalIngest {
       workflow: this.workflow,
       failures: this.failures,
     };
-    const { trap } = this;
+    const { trap, pause } = this;
     return {
-      ...(trap === null ? ports : trapped(ports, trap)),
+      ...(trap === null && pause === null ? ports : trapped(ports, trap, pause)),
       clock,
       idleSeconds: this.idleSeconds,
       shortestIdleSeconds: this.idleSeconds,
@@ -72,6 +74,14 @@ export class LocalIngest {
     return closings;
   }
 
+  /** All timers due by then, taken at once. */
+  takeDue(until: number): Timer[] {
+    const due: Timer[] = [];
+    for (let timer = this.timers.next(until); timer !== null; timer = this.timers.next(until))
+      due.push(timer);
+    return due;
+  }
+
   /** Everything that lasts, as plain values. */
   state(): object {
     return {
@@ -86,7 +96,11 @@ export class LocalIngest {
 }
 
 /** Every method of every port goes through the trap. */
-function trapped<T extends Record<string, object>>(ports: T, trap: Trap): T {
+function trapped<T extends Record<string, object>>(
+  ports: T,
+  trap: Trap | null,
+  pause: LocalIngest['pause'],
+): T {
   const wrapped = Object.entries(ports).map(([port, target]) => [
     port,
     new Proxy(target, {
@@ -95,11 +109,14 @@ function trapped<T extends Record<string, object>>(ports: T, trap: Trap): T {
         if (typeof member !== 'function') return member;
         return (...args: unknown[]) => {
           const call = `${port}.${String(name)}`;
-          trap(call, 'before');
-          const result: unknown = Reflect.apply(member, object, args);
+          trap?.(call, 'before');
+          const act = (): unknown => Reflect.apply(member, object, args);
+          // A listing is no promise: it is taken whole when it is asked for.
+          if (String(name) === 'list') return act();
+          const result = pause === null ? act() : pause(call).then(act);
           if (!(result instanceof Promise)) return result;
           return result.then((value: unknown) => {
-            trap(call, 'after');
+            trap?.(call, 'after');
             return value;
           });
         };
