@@ -280,6 +280,35 @@ describe('whose session a trace is', () => {
     expect((await world.index.state('ROOT'))?.closedHash).toEqual(expect.any(String));
   });
 
+  it('a nameless record of a trace whose own id is its session reaches that session, past the second one it names', async () => {
+    const traceId = id('a', 32);
+    const world = new LocalIngest();
+    await world.deliver([
+      logEvent(span({ spanId: 'c1', parent: null, session: traceId })),
+      logEvent(span({ spanId: 'c2', parent: 'c1', session: 'CLI' })),
+    ]);
+    await world.settle();
+    await world.deliver([logEvent(span({ spanId: 'c3', parent: 'c1' }))]);
+    await world.settle();
+    const last = [...world.workflow.started.values()].at(-1);
+    expect(last?.sessionId).toBe(traceId);
+    expect(sessionSpans(await frozen(world, last?.sessionKey ?? ''))).toHaveLength(3);
+  });
+
+  it('a session whose only record turns out to say nothing of it hands its trace to the trace itself', async () => {
+    const begun = {
+      ...span({ attributes: { 'aws.xray.inprogress': true } }),
+      resource: { attributes: { 'session.id': 'S' } },
+      endTimeUnixNano: null,
+    };
+    const world = new LocalIngest();
+    await world.deliver([logEvent(begun)]);
+    await world.deliver([logEvent(span())]);
+    await world.settle();
+    expect((await onlyStarted(world)).session.sessionId).toBe(id('a', 32));
+    expect(await world.index.state('S')).toMatchObject({ ownedBy: id('a', 32), open: false });
+  });
+
   it('two traces of one session are one session', async () => {
     const world = new LocalIngest();
     for (const traceId of ['a', 'b']) await world.deliver([logEvent(span({ traceId, session: 'S' }))]);
