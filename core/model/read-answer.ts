@@ -129,7 +129,6 @@ function check<T>(value: JsonValue, schema: z.ZodType<T>): ReadResult<T> {
   return { ok: false, defect: 'wrong-shape', detail: describeIssues(result.error), json: value };
 }
 
-/** The first few issues with their paths; long unions would drown the rest. */
 /** `failures[0].span`. Zod's own `z.core.toDotPath` would bring all of zod, locales included, into each bundle. */
 function dotPath(path: readonly PropertyKey[]): string {
   return path
@@ -139,6 +138,7 @@ function dotPath(path: readonly PropertyKey[]): string {
     .join('');
 }
 
+/** The first few issues with their paths; long unions would drown the rest. */
 function describeIssues(error: z.ZodError): string {
   const lines = error.issues
     .slice(0, 8)

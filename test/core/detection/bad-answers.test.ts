@@ -36,7 +36,7 @@ describe('an answer that only looks wrong is read', () => {
     ['prefixed', `Sure! Here is the result:\n${json}`],
     ['single-quoted', json.replaceAll("'", '’').replaceAll('"', "'")],
     ['in a text of JSON', JSON.stringify(json)],
-    ['after its thinking', `<think>maybe {"failures":[]}?</think>${json}`],
+    ['after its thinking', `<think>maybe {"failures":[]}, or { rather</think>${json}`],
     ['a bare list', JSON.stringify(FOUND.failures)],
     ['one finding without its list', JSON.stringify(finding)],
     [
