@@ -7,7 +7,7 @@ import type { ReadContext } from '../judge/read-critical-steps.ts';
 import { CAUSALITIES, COMPLETIONS, FIX_TYPES, IMPACTS, TIMINGS } from './answer.ts';
 import { usualFix } from './fixes.ts';
 import { canCause } from './span-order.ts';
-import { MODEL_GAVE_NONE, rootCauseByRule } from './without-model.ts';
+import { linkFailures, MODEL_GAVE_NONE, rootCauseByRule } from './without-model.ts';
 
 export interface ReadCauses {
   /** Exactly one for each failure, in their order. */
@@ -68,9 +68,12 @@ export function readRootCauses(
     }
   }
   const unexplained = failures.filter(({ span_id }) => !bySpan.has(span_id)).map(({ span_id }) => span_id);
+  const links = linkFailures(failures, context.trajectory);
   return {
     rootCauses: failures.map(
-      (failure) => bySpan.get(failure.span_id) ?? rootCauseByRule(failure, context.critical, MODEL_GAVE_NONE),
+      (failure) =>
+        bySpan.get(failure.span_id) ??
+        rootCauseByRule(failure, context.critical, MODEL_GAVE_NONE, links.get(failure.span_id)),
     ),
     quarantined,
     unexplained,

@@ -34,7 +34,11 @@ export function linkFailures(
     const step = trajectory.stepBySpan.get(failure.span_id);
     const call = step === undefined ? undefined : trajectory.steps[callOf.get(step.index) ?? -1];
     const caller = call === undefined ? undefined : bySpan.get(call.spanId);
-    const kind = JSON.stringify([failure.category[0], failure.evidence[0]]);
+    // A check's words carry what it quotes; a model may say the same of different things.
+    const kind =
+      failure.source[0]?.kind === 'check'
+        ? JSON.stringify([failure.category[0], failure.evidence[0]])
+        : failure.span_id;
     const first = firstOfKind.get(kind);
     if (first !== undefined && canCause(trajectory, first.span_id, failure.span_id)) {
       const root = links.get(first.span_id)?.cause ?? first;

@@ -25,7 +25,7 @@ export const flatRecords: Container = {
         match: 'foreign',
         name: 'CloudWatch Logs subscription event (compressed)',
         advice:
-          'run `rootspan ingest` on it: the event holds records of many sessions and has to be unpacked first',
+          'Run `rootspan ingest` on it: the event holds records of many sessions and has to be unpacked first.',
       };
     }
     const items = itemsOf(document);
