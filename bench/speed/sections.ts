@@ -1,6 +1,7 @@
 import { lambdaSteps } from '../../scripts/lambda-bundles.ts';
 import { chunkedDiagnosisSection } from './chunked-diagnosis.ts';
 import { coldImportsSection } from './cold-imports.ts';
+import { ingestSection } from './ingest.ts';
 import { planningSection } from './planning.ts';
 import { promptTokensSection } from './prompt-tokens.ts';
 import type { SpeedSection } from './section.ts';
@@ -13,6 +14,7 @@ export const SPEED_SECTIONS: readonly SpeedSection[] = [
   planningSection([1_000, 3_000, 10_000, 30_000, 100_000], 3),
   promptTokensSection,
   coldImportsSection(lambdaSteps(), 5),
+  ingestSection([1_000, 3_000, 10_000]),
   chunkedDiagnosisSection({ spans: [30, 60, 120, 240, 480, 960], latencyMs: 200 }),
   stateMachineSection({ spans: 400, contextTokens: [200_000, 24_000, 16_000, 12_000, 9_000], runs: 5 }),
 ];

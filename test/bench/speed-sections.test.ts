@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { chunkedDiagnosisSection } from '../../bench/speed/chunked-diagnosis.ts';
 import { coldImportsSection } from '../../bench/speed/cold-imports.ts';
 import { fitLine, growthExponent } from '../../bench/speed/growth.ts';
+import { ingestSection } from '../../bench/speed/ingest.ts';
 import { planningSection } from '../../bench/speed/planning.ts';
 import { promptTokensSection } from '../../bench/speed/prompt-tokens.ts';
 import { speedReportSchema } from '../../bench/speed/report.ts';
@@ -20,6 +21,7 @@ const TINY: readonly SpeedSection[] = [
   planningSection([4, 8], 1),
   promptTokensSection,
   coldImportsSection(['merge'], 1),
+  ingestSection([1, 101]),
   chunkedDiagnosisSection({ spans: [4, 100], latencyMs: 0 }),
   stateMachineSection({ spans: 100, contextTokens: [200_000, 12_000], runs: 1 }),
 ];
@@ -80,6 +82,8 @@ describe('npm run bench -- speed', () => {
     expect(figures['token-rate/difference from js-tiktoken']).toBe(0);
     expect(figures['planning/8 spans: chunks']).toBe(1);
     expect(figures['cold-imports/merge: bundle']).toBeGreaterThan(1);
+    expect(figures['ingest/200 records: stored once']).toBe(200);
+    expect(figures['ingest/200 records: lost']).toBe(0);
     // Preflight, constraints, merge, root cause and the map around its items are entered besides the items.
     const chunks = Object.keys(figures).flatMap((name) => {
       const found = /^state-machine\/(\d+ chunks?): states entered$/.exec(name);
