@@ -1,6 +1,7 @@
 import type { CallRecord } from '../contracts/stages.ts';
 import { makeQuoteCheck } from '../detection/quote.ts';
 import { resolveSpan } from '../detection/resolve-span.ts';
+import { onOneLine } from '../detection/untrusted.ts';
 import { quarantine } from '../diagnosis/quarantine.ts';
 import type { Coverage, Quarantined, ValidationEntry } from '../diagnosis/schema.ts';
 import { askForJson } from '../model/ask-for-json.ts';
@@ -128,7 +129,9 @@ function writeItems(places: readonly OpenPlace[], shown: ShownRun): string {
     .map(({ compiled: { constraint }, place }, index) => {
       const about = place.exchange === null ? '' : `, call ${JSON.stringify(place.exchange.name)}`;
       const head = `i${index + 1} about [${aliasOf.get(place.step.spanId)}]${about}: ${constraint.hint}`;
-      return [head, ...constraint.rubric.map((question, at) => `  ${at + 1}. ${question}`)].join('\n');
+      return [head, ...constraint.rubric.map((question, at) => `  ${at + 1}. ${question}`)]
+        .map(onOneLine)
+        .join('\n');
     })
     .join('\n');
 }

@@ -1,7 +1,8 @@
 import { RUN_NOTATION } from '../detection/notation.ts';
-import { fenceUntrusted, UNTRUSTED_NOTICE } from '../detection/untrusted.ts';
+import { breakFences, fenceUntrusted, onOneLine, UNTRUSTED_NOTICE } from '../detection/untrusted.ts';
 import { CHECKLIST } from '../judge/checklist.ts';
 import type { PromptText } from '../model/port.ts';
+import { escapeText } from '../session/render-text.ts';
 import { LANGUAGE_CARD } from './language-card.ts';
 
 /** Raise with every change of the words below, of the language card or of the functions. */
@@ -65,8 +66,8 @@ export interface AgentText {
 
 function agentPart({ policy, tools }: AgentText): string {
   return [
-    fenceUntrusted('INSTRUCTIONS', policy === '' ? '(none recorded)' : policy),
-    fenceUntrusted('TOOLS', tools === '' ? '(none recorded)' : tools),
+    fenceUntrusted('INSTRUCTIONS', policy === '' ? '(none recorded)' : escapeText(policy)),
+    fenceUntrusted('TOOLS', tools === '' ? '(none recorded)' : escapeText(tools)),
   ].join('\n\n');
 }
 
@@ -97,17 +98,17 @@ export interface DynamicPromptInput {
  * the cache there, and read from it in the next. Bedrock takes four marks.
  */
 export function dynamicPrompt(input: DynamicPromptInput): readonly PromptText[] {
-  const existing = input.existing.length === 0 ? '(none)' : input.existing.join('\n');
+  const existing = input.existing.length === 0 ? '(none)' : input.existing.map(onOneLine).join('\n');
   const head = [
     agentPart(input.agent),
-    fenceUntrusted('GOAL', input.goal === '' ? '(not stated apart from the run)' : input.goal),
+    fenceUntrusted('GOAL', input.goal === '' ? '(not stated apart from the run)' : escapeText(input.goal)),
     fenceUntrusted('CHECKS THAT EXIST', existing),
     `<<<BEGIN RUN ${input.mark}>>>\n`,
   ].join('\n\n');
   return [
     { text: `${CONSTANT}\n\n${RUN_NOTATION}\n\n${DYNAMIC_TASK}\n\n`, cache: true },
     { text: head, cache: true },
-    ...input.parts.map((text, at) => ({ text, cache: at >= input.parts.length - 2 })),
+    ...input.parts.map((text, at) => ({ text: breakFences(text), cache: at >= input.parts.length - 2 })),
     { text: `<<<END RUN ${input.mark}>>>\n\n${input.about}\nWrite the checks as JSON.` },
   ];
 }
@@ -121,7 +122,9 @@ same names, and leave out the others. Answer with one JSON object of the form {"
 export function constraintRepairPrompt(refused: readonly string[]): readonly PromptText[] {
   return [
     { text: `${CONSTANT}\n\n${REPAIR_TASK}\n\n`, cache: true },
-    { text: `${fenceUntrusted('REFUSED', refused.join('\n'))}\n\nWrite the mended checks as JSON.` },
+    {
+      text: `${fenceUntrusted('REFUSED', refused.join('\n'))}\n\nWrite the mended checks as JSON.`,
+    },
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { CheckFinding, CheckReport } from '../checks/check.ts';
 import { idsToAliases } from '../detection/quote.ts';
+import { onOneLine } from '../detection/untrusted.ts';
 import { cutText } from '../diagnosis/quarantine.ts';
 import type { CriticalStep, Failure, ValidationEntry } from '../diagnosis/schema.ts';
 
@@ -16,9 +17,10 @@ export function writeFailures(failures: readonly Failure[], aliasOf: AliasOf): s
   if (failures.length === 0) return '(none was found)';
   return failures
     .flatMap((failure) =>
-      failure.category.map(
-        (category, i) =>
+      failure.category.map((category, i) =>
+        onOneLine(
           `${name(failure.span_id, aliasOf)} ${category} (${failure.confidence[i]}, ${foundBy(failure, i)}): ${idsToAliases(failure.evidence[i] ?? '', aliasOf)}`,
+        ),
       ),
     )
     .join('\n');
@@ -35,9 +37,11 @@ export function writeDecided(decided: CriticalStep | null | undefined, aliasOf: 
   if (decided === null) return 'There is no critical step.';
   const { spanId, category, reason, judgedBy } = decided;
   if (judgedBy === 'reference') {
-    return `${name(spanId, aliasOf)}, decided by the expected actions; its category is for you to name: ${idsToAliases(reason, aliasOf)}`;
+    return onOneLine(
+      `${name(spanId, aliasOf)}, decided by the expected actions; its category is for you to name: ${idsToAliases(reason, aliasOf)}`,
+    );
   }
-  return `${name(spanId, aliasOf)} ${category}: ${idsToAliases(reason, aliasOf)}`;
+  return onOneLine(`${name(spanId, aliasOf)} ${category}: ${idsToAliases(reason, aliasOf)}`);
 }
 
 /** Other check findings and constraint violations for the judge, strongest first; empty when there are none. */
@@ -67,7 +71,9 @@ export function writeEvidence(
     ...rest(findings.length - MOST_FINDINGS, 'weaker check findings'),
     ...violations.slice(0, MOST_VIOLATIONS).map((entry) => violationLine(entry, aliasOf)),
     ...rest(violations.length - MOST_VIOLATIONS, 'weaker violations'),
-  ].join('\n');
+  ]
+    .map(onOneLine)
+    .join('\n');
 }
 
 /** The list of failures shows it already. */

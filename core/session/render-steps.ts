@@ -1,6 +1,6 @@
 import type { Block, Span, SpanError } from './model.ts';
 import { type PromptReference, referToPrompt } from './prompt-reference.ts';
-import { compactJson, escapeText, renderName, renderSeconds } from './render-text.ts';
+import { compactJson, escapeText, jsonOnOneLine, renderName, renderSeconds } from './render-text.ts';
 import { makeSpanAliases, type SpanAliases } from './span-aliases.ts';
 import type { Part, Step, ToolExchange, Trajectory } from './trajectory.ts';
 
@@ -109,7 +109,7 @@ export function makeStepRenderer(
         if (span.toolResult === null) notes.push('no result');
       }
       if (span.kind === 'other') {
-        name = ` ${renderName(span.name)}${Object.keys(span.attributes).length > 0 ? ` ${oneLine(span.attributes)}` : ''}`;
+        name = ` ${renderName(span.name)}${Object.keys(span.attributes).length > 0 ? ` ${jsonOnOneLine(span.attributes)}` : ''}`;
         const parent = trajectory.stepBySpan.get(span.parentSpanId ?? '');
         if (parent !== undefined && parent.index !== step.index - 1)
           notes.push(`in ${aliases.of(parent.index)}`);
@@ -188,16 +188,10 @@ type UseBlock = Extract<Block, { type: 'tool_use' }>;
 /** `name {…}`; arguments that were no JSON stand as the producer wrote them, as one JSON string after `raw`. */
 function renderCall(call: Omit<UseBlock, 'type'>): string {
   const args =
-    call.argumentsRaw === undefined ? oneLine(call.arguments) : `raw ${oneLine(call.argumentsRaw)}`;
+    call.argumentsRaw === undefined
+      ? jsonOnOneLine(call.arguments)
+      : `raw ${jsonOnOneLine(call.argumentsRaw)}`;
   return `${renderName(call.name)} ${args}`;
-}
-
-/** Compact JSON; the line separators that JSON leaves as they are get escaped. */
-function oneLine(value: unknown): string {
-  return JSON.stringify(value).replace(
-    /[\u0085\u2028\u2029]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }
 
 function renderError(error: SpanError): string {

@@ -70,7 +70,15 @@ export function compactJson(text: string): string {
 export function renderName(name: string): string {
   return /^[\p{L}\p{N}_<(](?:[\p{L}\p{N} _.,()<>/+-]{0,78}[\p{L}\p{N}_.)>])?$/u.test(name)
     ? name
-    : JSON.stringify(name);
+    : jsonOnOneLine(name);
+}
+
+/** Compact JSON; the line separators that JSON leaves as they are get escaped. */
+export function jsonOnOneLine(value: unknown): string {
+  return (JSON.stringify(value) ?? 'null').replace(
+    /[\u0085\u2028\u2029]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** `95 s`, `12 min`, `3 h`: two digits are enough to judge a wait by. */
