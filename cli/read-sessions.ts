@@ -1,6 +1,6 @@
 import { readSessions } from '../core/formats/registry.ts';
 import type { Session } from '../core/session/model.ts';
-import { safeText } from '../report/escape.ts';
+import { safeLine } from '../report/escape.ts';
 import { explainError, UsageError } from './errors.ts';
 import { type CliIo, readInput } from './io.ts';
 
@@ -21,7 +21,7 @@ export async function readSessionFiles(
       sessions.push(...result.sessions);
       for (const unread of result.unread) {
         io.err(
-          `rootspan: ${source}: not read: ${safeText(`${unread.where} (${unread.count}): ${unread.reason}`)}\n`,
+          `rootspan: ${source}: not read: ${safeLine(`${unread.where} (${unread.count}): ${unread.reason}`, 1000)}\n`,
         );
       }
     } catch (error) {

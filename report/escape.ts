@@ -1,9 +1,9 @@
 /**
  * Trace text is untrusted: an escape sequence in it could repaint the terminal, hide lines or set the clipboard.
- * Control characters, bidirectional overrides and zero-width characters are shown as what they are.
+ * Control and format characters (bidirectional overrides, zero-width characters, invisible tags) are shown as what they
+ * are.
  */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: naming control characters is the purpose
-const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
+const UNSAFE = /(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 /** Safe for a terminal; newlines and tabs stay. */
 export function safeText(text: string): string {

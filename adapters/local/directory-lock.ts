@@ -16,7 +16,8 @@ type Holder = z.infer<typeof holderSchema>;
  * Waits up to `waitMs` for another holder, then throws a ConfigurationInvalidError that names it.
  */
 export async function lockDirectory(folder: string, waitMs: number): Promise<() => Promise<void>> {
-  await mkdir(folder, { recursive: true });
+  // Sessions are nobody else's business on a shared machine.
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, 'lock.json');
   const me: Holder = { pid: process.pid, host: os.hostname(), token: randomUUID() };
   const deadline = Date.now() + waitMs;

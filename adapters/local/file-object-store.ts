@@ -79,7 +79,7 @@ export class FileObjectStore implements ObjectStore {
 
   async #writeTemporary(file: string, bytes: Uint8Array): Promise<string> {
     const folder = path.dirname(file);
-    await mkdir(folder, { recursive: true });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     const temporary = path.join(folder, `${TEMPORARY}${randomUUID()}`);
     await writeFile(temporary, bytes, { flag: 'wx' });
     return temporary;

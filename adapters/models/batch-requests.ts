@@ -34,7 +34,7 @@ async function append(
   recordId: string,
   line: string,
 ): Promise<void> {
-  await mkdir(path.dirname(file), { recursive: true });
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   await withFileLock(`${file}.lock`, async () => {
     const handle = await open(file, 'a');
     try {

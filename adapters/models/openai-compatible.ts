@@ -149,6 +149,8 @@ async function post(settings: OpenAiSettings, body: JsonObject): Promise<{ json:
   try {
     const response = await fetch(`${settings.baseUrl}/chat/completions`, {
       method: 'POST',
+      // A redirect would take the session, and within one origin the key, where the user did not send them.
+      redirect: 'manual',
       headers: {
         'content-type': 'application/json',
         ...(settings.apiKey === undefined ? {} : { authorization: `Bearer ${settings.apiKey}` }),

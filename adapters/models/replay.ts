@@ -55,7 +55,7 @@ export function recordModel(model: Model, dir: string): Model {
     limits: model.limits,
     async ask(request) {
       const answer: ModelAnswer = await model.ask(request);
-      await mkdir(dir, { recursive: true });
+      await mkdir(dir, { recursive: true, mode: 0o700 });
       const file = path.join(dir, `${hashBody(writeConverseBody(request))}.json`);
       const text = JSON.stringify(
         { purpose: request.purpose, promptVersion: request.promptVersion, answer },

@@ -46,7 +46,8 @@ export async function fetchCommand(flags: FetchFlags, io: CliIo): Promise<number
   if (query.start > query.end) throw new UsageError('--since is after --until');
   const asked = { since: flags.since, until: flags.until };
   if (unfinished === null) {
-    await writeFile(flags.out, '');
+    // Raw records, credentials and all.
+    await writeFile(flags.out, '', { mode: 0o600 });
     await writeState(stateFile, { asked, state: beginFetch(query) });
   }
   // FilterLogEvents allows a few calls a second in an account: waiting is the client's business.

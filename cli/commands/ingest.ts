@@ -11,6 +11,7 @@ import { ExitCode, worstExitCode } from '../../core/diagnosis/verdict.ts';
 import { type Session, sessionSchema } from '../../core/session/model.ts';
 import { makeCloseSessionHandler } from '../../lambdas/close-session/handler.ts';
 import { makeIngestHandler } from '../../lambdas/ingest/handler.ts';
+import { safeLine } from '../../report/escape.ts';
 import { systemClock } from '../deps.ts';
 import { diagnoseAll } from '../diagnose-all.ts';
 import { explainError, UsageError } from '../errors.ts';
@@ -137,7 +138,7 @@ export async function settle(desk: Desk, io: CliIo): Promise<ExitCode[]> {
   const codes: ExitCode[] = [];
   const handle = makeCloseSessionHandler(desk, (body, error) => {
     const { text, exitCode } = explainError(error);
-    io.err(`rootspan: closing ${body}: ${text}\n`);
+    io.err(`rootspan: closing ${safeLine(body, 300)}: ${text}\n`);
     codes.push(exitCode);
   });
   for (let timer = desk.timers.next(); timer !== null; timer = desk.timers.next())

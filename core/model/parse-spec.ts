@@ -1,4 +1,5 @@
 import { ConfigurationInvalidError } from '../contracts/errors.ts';
+import { redactText } from '../session/redact-credentials.ts';
 
 export type ModelSpec =
   | { readonly kind: 'none' }
@@ -69,5 +70,7 @@ function readOpenAiTarget(spec: string, rest: string): { model: string; baseUrl:
 }
 
 function refuse(spec: string, why: string): ConfigurationInvalidError {
-  return new ConfigurationInvalidError(`"${spec}" is not a model spec: ${why}. Forms: ${SPEC_FORMS}.`);
+  return new ConfigurationInvalidError(
+    redactText(`"${spec}" is not a model spec: ${why}. Forms: ${SPEC_FORMS}.`),
+  );
 }

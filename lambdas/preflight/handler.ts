@@ -1,6 +1,10 @@
 import { loadConstraints } from '../../core/constraints/read-constraints.ts';
 import { getJson, putJson } from '../../core/contracts/carried.ts';
-import { SessionInvalidError, SessionTooLargeError } from '../../core/contracts/errors.ts';
+import {
+  ConfigurationInvalidError,
+  SessionInvalidError,
+  SessionTooLargeError,
+} from '../../core/contracts/errors.ts';
 import { agentConstraintsKey, preparedKey } from '../../core/contracts/object-keys.ts';
 import { parseAtDoor } from '../../core/contracts/parse.ts';
 import type { ObjectStore } from '../../core/contracts/ports.ts';
@@ -19,7 +23,8 @@ import type { TokenCounter } from '../../core/tokens/counter.ts';
 export interface PreflightDeps {
   readonly objects: ObjectStore;
   readonly counter: TokenCounter;
-  readonly defaultModel: string;
+  /** Specs that sessions may be sent to; the first is for sessions that name none. */
+  readonly models: readonly [string, ...string[]];
   /** ConfigurationInvalidError for a spec that is none. */
   readonly limitsOf: (modelSpec: string) => ModelLimits;
 }
@@ -39,7 +44,7 @@ export function makePreflightHandler(deps: PreflightDeps): (event: unknown) => P
       throw new SessionInvalidError(
         `the object ${sessionKey} holds session ${session.sessionId}, expected ${sessionId}`,
       );
-    const modelSpec = input.model ?? deps.defaultModel;
+    const modelSpec = allowedModel(input.model, deps.models);
     const constraints = await constraintsOf(session.agent, deps.objects);
     const options = { ...withDefaults(input.options ?? {}), ...constraints };
     const prepared = prepare(session, options, {
@@ -56,6 +61,14 @@ export function makePreflightHandler(deps: PreflightDeps): (event: unknown) => P
     await putJson(deps.objects, preparedKey(executionName), prepared);
     return { sessionId, chunks };
   };
+}
+
+/** Who may start an execution may not thereby send a session to an address of their own choice. */
+function allowedModel(wanted: string | undefined, models: PreflightDeps['models']): string {
+  if (wanted === undefined || wanted === 'none' || models.includes(wanted)) return wanted ?? models[0];
+  throw new ConfigurationInvalidError(
+    `model ${wanted.slice(0, 200)} is not among those of the stack (${models.join(', ')}): add it to \`models\` and deploy`,
+  );
 }
 
 /**

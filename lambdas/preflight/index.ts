@@ -12,7 +12,7 @@ export const handler = startOnce(async () => {
   return makePreflightHandler({
     objects: new S3ObjectStore(new S3Client({}), env.BUCKET_NAME),
     counter: makeTokenCounter(),
-    defaultModel: env.MODEL_SPEC,
+    models: env.MODEL_SPECS,
     limitsOf: (spec) => limitsOf(capabilitiesOfSpec(spec)),
   });
 });

@@ -43,7 +43,7 @@ export function makeSteps(scope: Construct, { results, models, bundles }: StepsP
     ...own,
   });
   results.giveObjects(preflight, { read: ['sessions', 'constraints'], write: ['executions'] });
-  preflight.function.addEnvironment('MODEL_SPEC', models[0]);
+  preflight.function.addEnvironment('MODEL_SPECS', JSON.stringify([...new Set(models)]));
 
   const analyzeChunk = new StepLambda(scope, 'AnalyzeChunkStep', {
     step: 'analyze-chunk',

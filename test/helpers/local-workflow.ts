@@ -65,7 +65,7 @@ export async function runLocally(
     Preflight: makePreflightHandler({
       objects,
       counter,
-      defaultModel: model.spec,
+      models: [model.spec],
       limitsOf: () => model.limits,
     }),
     AnalyzeChunk: makeAnalyzeChunkHandler({ objects, counter, modelFor }),

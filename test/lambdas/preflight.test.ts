@@ -25,7 +25,7 @@ const handler = (limits = LIMITS) =>
   makePreflightHandler({
     objects,
     counter: makeTokenCounter(),
-    defaultModel: 'none',
+    models: ['none', 'x:y'],
     limitsOf: (spec) => {
       asked.push(spec);
       return limits;
@@ -126,12 +126,23 @@ describe('preflight', () => {
     },
   );
 
+  it('sends a session to no model that the stack does not name', async () => {
+    await putJson(objects, KEY, given);
+    const input = { sessionId: 'session-1', sessionKey: KEY };
+    const elsewhere = handler()(event({ ...input, model: 'openai:m@https://elsewhere.example/v1' }));
+    await expect(elsewhere).rejects.toBeInstanceOf(ConfigurationInvalidError);
+    expect(await handler()(event({ ...input, model: 'none' }))).toEqual({
+      sessionId: 'session-1',
+      chunks: [],
+    });
+  });
+
   it('lets a wrong model spec through as the configuration fault that it is', async () => {
     await putJson(objects, KEY, given);
     const wrong = makePreflightHandler({
       objects,
       counter: makeTokenCounter(),
-      defaultModel: 'none',
+      models: ['none'],
       limitsOf: () => {
         throw new ConfigurationInvalidError('no such spec');
       },

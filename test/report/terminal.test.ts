@@ -15,6 +15,7 @@ test('no text of a session can send a control sequence to the terminal', () => {
     }),
   );
   expect(safeText('\u001b]52;c;aGk=\u0007')).toBe('\\u{1b}]52;c;aGk=\\u{7}');
+  expect(safeText('a\u{e0049}\u00ad\u061c\u200b')).toBe('a\\u{e0049}\\u{ad}\\u{61c}\\u{200b}');
 });
 
 test('a cut says how much was cut, and never splits a code point', () => {

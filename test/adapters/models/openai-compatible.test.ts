@@ -30,6 +30,19 @@ function formats(): unknown[] {
   );
 }
 
+it('a redirect takes neither the session nor the key elsewhere', async () => {
+  const model = await serve(
+    [
+      { status: 307, json: {}, headers: { location: '/elsewhere' } },
+      { status: 307, json: {}, headers: { location: '/elsewhere' } },
+      { status: 307, json: {}, headers: { location: '/elsewhere' } },
+    ],
+    'secret',
+  );
+  await expect(model.ask(sampleRequest())).rejects.toMatchObject({ retryable: false });
+  expect(new Set(server?.requests.map(({ path }) => path))).toEqual(new Set(['/v1/chat/completions']));
+});
+
 describe('an answer', () => {
   it('comes with usage, the served model and no made-up price', async () => {
     const usage = {

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import {
@@ -170,3 +170,13 @@ describe('a foreign id in a key', () => {
     },
   );
 });
+
+it.skipIf(process.platform === 'win32')(
+  'folders of sessions are closed to other users of the machine',
+  async () => {
+    const { store, folder } = await fileStore();
+    await store.put('sessions/a/b.json.gz', new Uint8Array([1]));
+    for (const part of ['sessions', 'sessions/a'])
+      expect((await stat(path.join(folder, part))).mode & 0o077).toBe(0);
+  },
+);
