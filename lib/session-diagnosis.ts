@@ -10,7 +10,7 @@ export interface SessionDiagnosisProps {
   readonly models?: readonly [string, ...string[]];
   /** Names or ARNs of existing log groups with agent telemetry, e.g. `aws/spans`. Default none. */
   readonly logGroups?: readonly string[];
-  /** Settings by agent: idle time, depth, model, confidence, votes, sampling. */
+  /** Settings by agent: idle time, depth, model, confidence, votes, sampling, redaction. */
   readonly agents?: AgentConfiguration;
   /** Days that sessions and diagnoses are kept. Default 90. */
   readonly retentionDays?: number;

@@ -21,6 +21,11 @@ const settingsSchema = z.strictObject({
   deepRule: z.enum(['always', 'on-findings']),
   /** Share of sessions diagnosed, 0–1; decided by the session id, so that all versions agree. */
   sampling: z.number().min(0).max(1),
+  /**
+   * What is replaced by placeholders before a session is frozen, and so before a model or a report sees it.
+   * Credentials always are; `personal` adds e-mail addresses, telephone, card, account and social security numbers.
+   */
+  redaction: z.enum(['credentials', 'personal']),
 });
 export type AgentSettings = z.infer<typeof settingsSchema>;
 
@@ -33,6 +38,7 @@ export const DEFAULT_SETTINGS: AgentSettings = {
   votes: 1,
   deepRule: 'always',
   sampling: 1,
+  redaction: 'credentials',
 };
 
 /** Unset fields of an agent take those of `default`, and those of `default` take DEFAULT_SETTINGS. */

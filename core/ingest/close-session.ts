@@ -13,6 +13,7 @@ import type { FailureLog } from '../contracts/ports.ts';
 import type { RawRecord } from '../formats/format.ts';
 import { assembleSessions } from '../session/assemble.ts';
 import { type Session, sessionSpans } from '../session/model.ts';
+import { redactPersonal } from '../session/redact-personal.ts';
 import { readRawEvents } from './raw-events.ts';
 import { type IngestDeps, touchAndArm } from './store-events.ts';
 
@@ -74,14 +75,16 @@ export async function closeSession(timer: Timer, deps: CloseDeps): Promise<Closi
     : handOver(look, assembled.sessions, deps);
 }
 
-async function close(look: Look, session: Session, deps: CloseDeps): Promise<Closing> {
+async function close(look: Look, assembled: Session, deps: CloseDeps): Promise<Closing> {
   const { state, timer } = look;
-  const settings = deps.settingsFor(session.agent);
+  const settings = deps.settingsFor(assembled.agent);
   const { idleSeconds } = settings;
   const late = waitSeconds(look, idleSeconds);
   // The next look knows whom it waits for, and need not read the session to find out.
   if (late > 0) return rearm({ ...timer, idleSeconds }, late, deps);
 
+  // Credentials are gone from every assembled session.
+  const session = settings.redaction === 'personal' ? redactPersonal(assembled) : assembled;
   const text = canonicalJson(session);
   const hash = sha256Hex(text);
   if (hash === state.closedHash) return end(look, { closedHash: hash, skipped: state.skipped }, deps);

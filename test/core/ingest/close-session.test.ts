@@ -105,6 +105,22 @@ describe('a silent session', () => {
     expect(all).toHaveLength(100);
   });
 
+  it('holds no personal data when its agent’s settings say so, and never credentials; the raw records keep both', async () => {
+    const text = 'Write to ann@shop.example with AKIAIOSFODNN7EXAMPLE';
+    const textOf = async (redaction: 'credentials' | 'personal'): Promise<string> => {
+      const world = new LocalIngest();
+      world.settings = { redaction };
+      await world.deliver([logEvent(span({ session: 'S', text }))]);
+      await world.settle();
+      return JSON.stringify((await onlyStarted(world)).session);
+    };
+    const [plain, personal] = [await textOf('credentials'), await textOf('personal')];
+    expect(plain).toContain('ann@shop.example');
+    expect(personal).toContain('[personal-1 email]');
+    expect(personal).not.toContain('ann@shop.example');
+    for (const frozenText of [plain, personal]) expect(frozenText).not.toContain('AKIAIOSFODNN7EXAMPLE');
+  });
+
   it('of servers and clients alone is no agent session: not diagnosed, so that a pipeline never reads itself', async () => {
     const world = new LocalIngest();
     const http = { attributes: { 'http.url': 'https://x.example' }, scope: { name: 'http' } };
