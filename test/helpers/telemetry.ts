@@ -139,3 +139,17 @@ export function toolRun(
     ...more,
   };
 }
+
+export const user = (content: string) => ({ role: 'user', parts: [{ type: 'text', content }] });
+
+export const answer = (content: string) => ({
+  role: 'assistant',
+  parts: [{ type: 'text', content }],
+  finish_reason: 'stop',
+});
+
+/** An answer that asks for a tool run. */
+export const asks = (id: string, name: string, args: JsonObject) => ({
+  role: 'assistant',
+  parts: [{ type: 'tool_call', id, name, arguments: args }],
+});

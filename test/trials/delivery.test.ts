@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { gunzipText } from '../../core/contracts/gzip.ts';
+import { isPieceOfLine } from '../../core/formats/cut-lines.ts';
 import { decodeLogEventMessage } from '../../core/formats/decode-log-event.ts';
 import { readSessions } from '../../core/formats/registry.ts';
 import { listQuarantined, type Quarantined } from '../../core/ingest/quarantine.ts';
@@ -68,15 +69,14 @@ describe('a stdout line over the limit is cut at 262,119 characters', () => {
     expect(unread).toEqual([]);
   });
 
-  it('wherever the cut falls, the second half alone is not taken for an application’s line', async () => {
+  it('wherever the cut falls, the second half alone is not taken for an application’s line', () => {
     const short = JSON.stringify(span({ session: 'S', text: 'Is it {"a": [1, {, or "{"?' }));
-    const lost: string[] = [];
-    for (let at = 1; at < short.length; at += 1) {
-      const world = new LocalIngest();
-      await world.deliver([logEvent(short.slice(at))]);
-      if ((await inQuarantine(world)).length === 0) lost.push(short.slice(at));
-    }
-    expect(lost).toEqual([]);
+    const isKept = (text: string): boolean => {
+      const decoded = decodeLogEventMessage(text);
+      return Array.isArray(decoded) || !decoded.reason.startsWith('not-') || isPieceOfLine(text);
+    };
+    const tails = Array.from({ length: short.length - 1 }, (_, at) => short.slice(at + 1));
+    expect(tails.filter((tail) => !isKept(tail))).toEqual([]);
   });
 });
 

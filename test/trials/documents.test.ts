@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { noneModel } from '../../adapters/models/none.ts';
 import type { JsonValue } from '../../core/contracts/json.ts';
 import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
-import type { Diagnosis } from '../../core/diagnosis/schema.ts';
 import { readSessions } from '../../core/formats/registry.ts';
 import { diagnose } from '../../core/pipeline.ts';
 import { type Session, type Span, sessionSpans } from '../../core/session/model.ts';
@@ -11,14 +9,11 @@ import { EXPLAINED, FOUND } from '../core/pipeline/a-session.ts';
 import { inference, message, said, session, tool } from '../helpers/build-session.ts';
 import { scriptedModel } from '../helpers/scripted-model.ts';
 import { inferences, tools } from '../helpers/telemetry.ts';
+import { diagnoseWithoutModel, reportOf } from '../helpers/without-model.ts';
 
 /** What people's files hold, each named after its symptom. */
 
 const counter = makeTokenCounter();
-const checked = (session: Session): Promise<Diagnosis> =>
-  diagnose(session, DEFAULT_OPTIONS, { model: noneModel, counter, clock: { now: () => 0 } });
-const reportOf = (diagnosis: Diagnosis, check: string) =>
-  diagnosis.checks.find(({ checkId }) => checkId === check);
 
 function readOne(value: object | string): { session: Session; unread: unknown } {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -68,14 +63,14 @@ describe('the event log of AutoGen', () => {
 
   it('model calls have no tools, so "wrong tool" cannot be judged: the check says that it is blind, not that nothing is wrong', async () => {
     const { session } = readOne(lines(log));
-    expect(reportOf(await checked(session), 'unknown-tool')).toMatchObject({
+    expect(reportOf(await diagnoseWithoutModel(session), 'unknown-tool')).toMatchObject({
       state: 'blind',
       reason: expect.stringContaining('which tools exist'),
     });
     // The same log with the tools: now it can be judged.
     const tool = (name: string) => ({ type: 'function', function: { name, parameters: {} } });
     const whole = log.map((record) => ({ ...record, tools: [tool('get_weather')] }));
-    const report = reportOf(await checked(readOne(lines(whole)).session), 'unknown-tool');
+    const report = reportOf(await diagnoseWithoutModel(readOne(lines(whole)).session), 'unknown-tool');
     expect(report?.findings.map(({ summary }) => summary)).toEqual([expect.stringContaining('get_time')]);
   });
 
@@ -113,7 +108,7 @@ it('an exported trace has input null, output null and metadata "{}": a session w
   });
   expect(sessionSpans(session).map((span) => span.spanId)).toEqual(expect.arrayContaining(['o', 'g']));
   expect(inferences(session)[0]?.flags).toContain('content-absent');
-  expect(await checked(session)).toMatchObject({
+  expect(await diagnoseWithoutModel(session)).toMatchObject({
     outcome: 'NOT_ANALYSED',
     outcomeReason: expect.stringMatching(/^no-content/),
   });
@@ -148,7 +143,7 @@ describe('a run of tau-bench that failed', () => {
     expect(sessionSpans(session).map((span) => span.sourcePosition)).toEqual([0, 1, 2, 3, 4, 5]);
     const [tool] = tools(session);
     expect(tool).toMatchObject({ toolCall: { arguments: { id: 'B1' } }, status: 'unset' });
-    const diagnosis = await checked(session);
+    const diagnosis = await diagnoseWithoutModel(session);
     expect(reportOf(diagnosis, 'explicit-error')?.findings).toMatchObject([
       { spanId: tool?.spanId, category: 'execution-error-category-resource-not-found' },
     ]);
@@ -156,7 +151,7 @@ describe('a run of tau-bench that failed', () => {
   });
 
   it('the user says ###STOP###: it is the end of the talk, and no run ended abruptly there', async () => {
-    const diagnosis = await checked(readOne([run]).session);
+    const diagnosis = await diagnoseWithoutModel(readOne([run]).session);
     const last = sessionSpans(readOne([run]).session).at(-1)?.spanId;
     for (const { findings } of diagnosis.checks)
       expect(findings.map((finding) => finding.spanId)).not.toContain(last);
@@ -186,7 +181,7 @@ it('the second tool_use of an answer is cut, input {} with stop_reason max_token
       },
     },
   ]);
-  const diagnosis = await checked(session);
+  const diagnosis = await diagnoseWithoutModel(session);
   expect(reportOf(diagnosis, 'output-cut')?.findings).toMatchObject([
     { category: 'execution-error-category-resource-exhaustion', weight: 'failure' },
   ]);
@@ -211,7 +206,9 @@ describe('cyclic parents hang or hide the tree', () => {
   it('in a session of our own form: it is diagnosed to the end, also where its ancestors are asked for', async () => {
     const given = readSessions({ document: ring as unknown as JsonValue, source: 'ring.json' }).sessions[0]!;
     expect(sessionSpans(given)).toHaveLength(22);
-    expect((await checked(given)).failures.map((failure) => failure.span_id)).toEqual(['span-22']);
+    expect((await diagnoseWithoutModel(given)).failures.map((failure) => failure.span_id)).toEqual([
+      'span-22',
+    ]);
     const limits = { contextTokens: 12_000, maxOutputTokens: 4000, tokenFactor: 1 };
     const finding = { ...FOUND.failures[0], span: 's21', quote: 'Error: no', why: 'refused' };
     const cause = { ...EXPLAINED.rootCauses[0], failure: 's21', location: 's21', explanation: 'Refused.' };

@@ -16,11 +16,15 @@ interface Trial {
 }
 
 const delivery = (title: string): Place => ['trials/delivery.test.ts', title];
-const telemetry = (title: string): Place => ['trials/telemetry.test.ts', title];
+const records = (title: string): Place => ['trials/telemetry-records.test.ts', title];
+const content = (title: string): Place => ['trials/telemetry-content.test.ts', title];
+const tree = (title: string): Place => ['trials/telemetry-tree.test.ts', title];
+const failures = (title: string): Place => ['trials/telemetry-failures.test.ts', title];
 const documents = (title: string): Place => ['trials/documents.test.ts', title];
 const answers = (title: string): Place => ['trials/answers.test.ts', title];
 const platform = (title: string): Place => ['trials/platform.test.ts', title];
-const sample = (title: string): Place => ['trials/samples.test.ts', title];
+const awsSample = (title: string): Place => ['trials/samples-aws.test.ts', title];
+const fileSample = (title: string): Place => ['trials/samples-files.test.ts', title];
 const closing = (title: string): Place => ['core/ingest/close-session.test.ts', title];
 const bedrock = (title: string): Place => ['adapters/models/bedrock.test.ts', title];
 
@@ -32,18 +36,18 @@ const TRIALS: readonly Trial[] = [
       delivery(
         'the receiver fails on a health check of Firehose or Kinesis: a control message is success and leaves nothing',
       ),
-      sample('a control message leaves nothing, direct and as the collector recorded it'),
+      awsSample('a control message leaves nothing, direct and as the collector recorded it'),
     ],
   },
   {
     report: 'DataDog/datadog-serverless-functions snapshots/step_functions_log.json',
     symptom: 'inner quotes not escaped',
     covered: [
-      telemetry(
+      records(
         'inner quotes are not escaped and JSON.parse throws: that record alone is unread, with the reason',
       ),
       ['core/ingest/store-events.test.ts', 'keeps %s as it came, with the reason'],
-      sample('the message with inner quotes that are not escaped is kept as it came, with the reason'),
+      awsSample('the message with inner quotes that are not escaped is kept as it came, with the reason'),
     ],
   },
   {
@@ -55,7 +59,7 @@ const TRIALS: readonly Trial[] = [
         'its pieces arrive in invocations of their own: all are kept, and a retry of the quarantine joins them',
       ),
       delivery('its pieces stand in a file of fetched rows: read as one record'),
-      sample(
+      awsSample(
         'a record over 256 KB made of a sample span, cut at 262,119 characters, is read from its halves',
       ),
     ],
@@ -67,7 +71,7 @@ const TRIALS: readonly Trial[] = [
       delivery(
         'the same log event id is delivered more than once, in one batch and across two invocations: one session, one diagnosis',
       ),
-      sample('%s delivered three times leaves what it leaves once'),
+      awsSample('%s delivered three times leaves what it leaves once'),
     ],
   },
   {
@@ -86,19 +90,19 @@ const TRIALS: readonly Trial[] = [
     report: 'coralogix/coralogix-aws-shipper tests/fixtures/aws_spans.json (src traces module comment)',
     symptom: 'X-Ray span twice',
     covered: [
-      telemetry('each X-Ray span arrives twice, at start and when done: one span, the completed record wins'),
+      records('each X-Ray span arrives twice, at start and when done: one span, the completed record wins'),
       closing('X-Ray sends a span twice, in progress and done: one span, completed, in either order'),
-      sample('X-Ray: 42 records of spans that arrive twice are 24 spans, 9 of them failed'),
+      awsSample('X-Ray: 42 records of spans that arrive twice are 24 spans, 9 of them failed'),
     ],
   },
   {
     report: 'starter-toolkit raw_otel_strands_bedrock_*',
     symptom: 'log records without session id',
     covered: [
-      telemetry(
+      records(
         'most log records lack the session id: it is inherited through the trace, whichever comes first',
       ),
-      sample(
+      awsSample(
         'Strands: records without a session id are all in the one session, under the id that a few name',
       ),
     ],
@@ -111,7 +115,7 @@ const TRIALS: readonly Trial[] = [
         'core/formats/dialects.test.ts',
         'LangChain through ADOT: constructor objects, JSON in JSON and a Python repr of the arguments',
       ],
-      sample(
+      awsSample(
         'LangChain: JSON text in JSON, constructor objects and Python arguments come out as messages and arguments',
       ),
     ],
@@ -120,16 +124,16 @@ const TRIALS: readonly Trial[] = [
     report: 'aws/agentcore-cli#1426',
     symptom: 'spans without arguments or results',
     covered: [
-      telemetry('spans carry no tool arguments or results: they come from the runtime log group, by span id'),
-      sample('spans carry no arguments or results; with the runtime log group every call has both'),
+      records('spans carry no tool arguments or results: they come from the runtime log group, by span id'),
+      awsSample('spans carry no arguments or results; with the runtime log group every call has both'),
     ],
   },
   {
     report: 'aws/agentcore-cli#1006; aws/bedrock-agentcore-starter-toolkit#509',
     symptom: 'spans without their log records',
     covered: [
-      telemetry('spans come without their log records: said as not arrived, never as an empty conversation'),
-      sample(
+      records('spans come without their log records: said as not arrived, never as an empty conversation'),
+      awsSample(
         'spans without their log records: not analysed because the content has not arrived, never clean',
       ),
     ],
@@ -138,17 +142,17 @@ const TRIALS: readonly Trial[] = [
     report: 'aws/agentcore-cli#666',
     symptom: 'spans minutes late',
     covered: [
-      telemetry('spans appear minutes after the logs: the late delivery gives the session of a tidy one'),
+      records('spans appear minutes after the logs: the late delivery gives the session of a tidy one'),
       delivery('the empty result is not final: the spans make a second version, the one of a tidy delivery'),
-      sample('spans replayed after the logs were closed make the session of a tidy delivery'),
+      awsSample('spans replayed after the logs were closed make the session of a tidy delivery'),
     ],
   },
   {
     report: 'strands-agents/evals#340',
     symptom: 'plain text in JSON quotes',
     covered: [
-      telemetry('a plain-text tool output became JSON-quoted text, and session.id is on the root only'),
-      sample(
+      content('a plain-text tool output became JSON-quoted text, and session.id is on the root only'),
+      fileSample(
         'Claude: tool output in JSON quotes is the plain text, and the session id of the root is that of all',
       ),
     ],
@@ -157,33 +161,33 @@ const TRIALS: readonly Trial[] = [
     report: 'traceloop/openllmetry#4347',
     symptom: 'one trace a call',
     covered: [
-      telemetry('one trace for every call, no session id, base64 ids: one session, joined by the history'),
-      sample('OpenLLMetry: nine spans in nine traces, base64 ids and no session id, are one session'),
+      records('one trace for every call, no session id, base64 ids: one session, joined by the history'),
+      fileSample('OpenLLMetry: nine spans in nine traces, base64 ids and no session id, are one session'),
     ],
   },
   {
     report: 'evals fixture openai_agents_openinference_adot_spans.json',
     symptom: 'two hand-offs at once',
     covered: [
-      telemetry(
+      tree(
         'two hand-offs are asked at once, one is ignored: both calls and the refusal are there, the failed one is flagged',
       ),
-      sample('OpenAI Agents: of two hand-offs asked at once the ignored one is found'),
+      fileSample('OpenAI Agents: of two hand-offs asked at once the ignored one is found'),
     ],
   },
   {
     report: 'evals fixtures claude_live / claude_adot; DataDog/dd-trace-py#17889',
     symptom: 'child outlives parent',
     covered: [
-      telemetry('child spans end long after their parent'),
-      sample('Claude: sub-agents outlive their parents, whose parent is missing: %s'),
+      tree('child spans end long after their parent'),
+      fileSample('Claude: sub-agents outlive their parents, whose parent is missing: %s'),
     ],
   },
   {
     report: 'Arize-ai/openinference#3143',
     symptom: 'arguments encoded twice',
     covered: [
-      telemetry('arguments are encoded twice'),
+      content('arguments are encoded twice'),
       [
         'core/formats/documents/conversation.test.ts',
         'double-encoded arguments are decoded, with the text kept',
@@ -194,15 +198,15 @@ const TRIALS: readonly Trial[] = [
     report: 'Arize-ai/openinference#210; phoenix#2293',
     symptom: 'NaN and Infinity in JSON text',
     covered: [
-      telemetry('NaN stands in JSON attribute text and JSON.parse throws'),
-      telemetry('NaN and Infinity stand in values of any span: the span is read, the text is kept'),
+      content('NaN stands in JSON attribute text and JSON.parse throws'),
+      content('NaN and Infinity stand in values of any span: the span is read, the text is kept'),
     ],
   },
   {
     report: 'mlflow/mlflow#24123',
     symptom: 'lone surrogate',
     covered: [
-      telemetry('a lone surrogate makes the whole batch fail to store'),
+      content('a lone surrogate makes the whole batch fail to store'),
       delivery(
         'one record with a lone surrogate makes the whole batch fail to store: all are stored, and the text is well-formed',
       ),
@@ -214,7 +218,7 @@ const TRIALS: readonly Trial[] = [
     report: 'getsentry/sentry#106888; jaegertracing/jaeger-ui#4321',
     symptom: 'cyclic parents',
     covered: [
-      telemetry('parents are cyclic and hang or hide the tree: cut at the earliest start'),
+      tree('parents are cyclic and hang or hide the tree: cut at the earliest start'),
       documents(
         'in a session of our own form: it is diagnosed to the end, also where its ancestors are asked for',
       ),
@@ -225,24 +229,22 @@ const TRIALS: readonly Trial[] = [
     report: 'comet-ml/opik#5963',
     symptom: 'missing parent',
     covered: [
-      telemetry('spans whose parent is missing are dropped: they hang under the root'),
-      sample('every span whose parent is taken away is still there, under the root of its trace'),
+      tree('spans whose parent is missing are dropped: they hang under the root'),
+      awsSample('every span whose parent is taken away is still there, under the root of its trace'),
     ],
   },
   {
     report: 'langwatch/langwatch#6250 (= langwatch/tasks#457)',
     symptom: 'root never exported',
     covered: [
-      telemetry(
-        '288 spans whose ultimate ancestor was never exported: the earliest is the root, none is lost',
-      ),
+      tree('288 spans whose ultimate ancestor was never exported: the earliest is the root, none is lost'),
     ],
   },
   {
     report: 'OpenHands/software-agent-sdk#4358',
     symptom: 'results paired by position',
     covered: [
-      telemetry('results come in reverse order: paired by id, never by place'),
+      tree('results come in reverse order: paired by id, never by place'),
       [
         'core/formats/documents/conversation.test.ts',
         'results in reverse order stay with the call they name',
@@ -254,7 +256,7 @@ const TRIALS: readonly Trial[] = [
     report: 'langfuse/langfuse#10495, #11177',
     symptom: 'base64 images',
     covered: [
-      telemetry('base64 images of megabytes stand in the input'),
+      content('base64 images of megabytes stand in the input'),
       documents(
         'base64 images of tens of MB stand in the input of an export: their size and digest are kept, not their bytes',
       ),
@@ -264,52 +266,50 @@ const TRIALS: readonly Trial[] = [
     report: 'DataDog/dd-trace-js#8936; openinference#2119',
     symptom: 'tokens counted twice',
     covered: [
-      telemetry('framework and SDK both have a span for one model call and tokens are counted twice'),
+      tree('framework and SDK both have a span for one model call and tokens are counted twice'),
       ['core/session/assemble-laws.test.ts', 'tokens of one response id are counted once in a trace'],
-      sample('framework and SDK spans of one model call: the tokens of three calls are counted once'),
+      awsSample('framework and SDK spans of one model call: the tokens of three calls are counted once'),
     ],
   },
   {
     report: 'vercel/ai#7033; sentry-javascript#16748',
     symptom: 'tool threw, span is no error',
     covered: [
-      telemetry(
+      failures(
         'a tool threw but its span is no error: the missing result is said, the text comes from the next call',
       ),
-      telemetry('a tool threw, its span is no error, and no call came after it: the missing result is found'),
+      failures('a tool threw, its span is no error, and no call came after it: the missing result is found'),
     ],
   },
   {
     report: 'langfuse test "out-of-range index"',
     symptom: 'index far past the length',
     covered: [
-      telemetry('an index far past the length makes huge sparse arrays: %s'),
-      sample('an index far past the length is left out and said: %s'),
+      content('an index far past the length makes huge sparse arrays: %s'),
+      fileSample('an index far past the length is left out and said: %s'),
     ],
   },
   {
     report: 'Arize-ai/openinference#3198 / PR#3199',
     symptom: 'session id changed in mid-stream',
     covered: [
-      telemetry('the CLI changes session.id in the middle of a trace: one session, the second id flagged'),
+      records('the CLI changes session.id in the middle of a trace: one session, the second id flagged'),
       delivery(
         'the CLI changes session.id in mid-stream: one trace is one session and one diagnosis, in either order',
       ),
-      sample('Claude: the id of the CLI on half of the spans does not make two sessions of one trace'),
+      fileSample('Claude: the id of the CLI on half of the spans does not make two sessions of one trace'),
     ],
   },
   {
     report: 'open-telemetry/opentelemetry-js#2643',
     symptom: 'end before start',
-    covered: [telemetry('clocks drift and a span ends before it starts')],
+    covered: [tree('clocks drift and a span ends before it starts')],
   },
   {
     report: 'microsoft/autogen#6531',
     symptom: 'no tools recorded',
     covered: [
-      telemetry(
-        'model calls carry no tool definitions, so "wrong tool" cannot be judged: the doctor says so',
-      ),
+      records('model calls carry no tool definitions, so "wrong tool" cannot be judged: the doctor says so'),
       documents(
         'model calls have no tools, so "wrong tool" cannot be judged: the check says that it is blind, not that nothing is wrong',
       ),
@@ -332,7 +332,7 @@ const TRIALS: readonly Trial[] = [
     symptom: 'label beyond the history',
     covered: [
       ['bench/datasets.test.ts', 'steps are 0-based strings, and one beyond the history stays as it is'],
-      sample('Who&When: a label, in the history or beyond it, reaches no session'),
+      fileSample('Who&When: a label, in the history or beyond it, reaches no session'),
     ],
   },
   {
@@ -343,7 +343,7 @@ const TRIALS: readonly Trial[] = [
         'reward 0.0 and no error anywhere: the text "Error: …" of a tool is found, and the reward is not told',
       ),
       documents('the user says ###STOP###: it is the end of the talk, and no run ended abruptly there'),
-      sample(
+      fileSample(
         'tau-bench: two failed runs without any error are two sessions, partial and not clean without a model',
       ),
     ],
@@ -352,11 +352,11 @@ const TRIALS: readonly Trial[] = [
     report: 'openinference recording should-handle-multiple-tools-in-single-request',
     symptom: 'second tool_use cut',
     covered: [
-      telemetry('the second tool_use is cut: empty input with stop reason max_tokens'),
+      failures('the second tool_use is cut: empty input with stop reason max_tokens'),
       documents(
         'the second tool_use of an answer is cut, input {} with stop_reason max_tokens: a cut answer, not a call without arguments',
       ),
-      sample('OpenInference recording: the second tool_use was cut at the token limit'),
+      fileSample('OpenInference recording: the second tool_use was cut at the token limit'),
     ],
   },
   {
@@ -378,7 +378,7 @@ const TRIALS: readonly Trial[] = [
     covered: [
       answers('an overflow is not known by its wording, so nothing is split: %j is an overflow'),
       answers('another refusal with a 400 is no overflow: %j'),
-      sample(
+      fileSample(
         'OpenInference recording: a 400 of Bedrock is an error of the call, and not an overflow by its status alone',
       ),
     ],
@@ -386,7 +386,7 @@ const TRIALS: readonly Trial[] = [
   {
     report: '2FastLabs/agent-squad#47',
     symptom: 'throttled model call',
-    covered: [telemetry('a throttled model call says so in an exception event')],
+    covered: [failures('a throttled model call says so in an exception event')],
   },
   {
     report: 'maximhq/bifrost#3184',
@@ -466,7 +466,7 @@ const TRIALS: readonly Trial[] = [
     covered: [
       answers('it is analysed in parts that fit, whole, and the failure in it is found and judged'),
       answers('where no part of it fits, it is not analysed: no verdict about the agent'),
-      sample(
+      fileSample(
         'all trajectories in one session, larger than the window: each call fits, and each span is seen',
       ),
     ],
@@ -475,7 +475,7 @@ const TRIALS: readonly Trial[] = [
     report: 'MoonshotAI/kimi-cli#1378',
     symptom: 'raw newline in arguments',
     covered: [
-      telemetry('a raw newline stands in tool arguments and the whole history is poisoned'),
+      content('a raw newline stands in tool arguments and the whole history is poisoned'),
       [
         'core/formats/documents/conversation.test.ts',
         'a raw newline inside a string is mended, with the text kept',
