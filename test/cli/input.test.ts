@@ -84,15 +84,3 @@ test('messages of nothing but white space are no content: never looked at, never
   expect(JSON.parse(run.out)).toMatchObject({ outcome: 'NOT_ANALYSED', failures: [] });
   expect(JSON.parse(run.out).outcomeReason).toMatch(/^no-content/);
 });
-
-test('a text of ten million letters without a gap is text', async () => {
-  const run = await diagnose(
-    JSON.stringify([
-      { role: 'user', content: 'x' },
-      { role: 'assistant', content: `${'aB1'.repeat(3_000_000)}=` },
-      { role: 'user', content: 'a'.repeat(10_000_000) },
-      { role: 'assistant', content: 'ok' },
-    ]),
-  );
-  expect(JSON.parse(run.out).coverage.spansTotal).toBe(4);
-});

@@ -207,6 +207,23 @@ describe('times, kinds, statuses and typed values', () => {
 });
 
 describe('media', () => {
+  it('a run of 30 million letters is read to its end, whether it is base64 or not', () => {
+    const letters = 'a'.repeat(30_000_000);
+    expect(textWithoutMedia(letters)).toBe(letters);
+    expect(textWithoutMedia(`so: ${'aB1/'.repeat(7_500_000)}= end`)).toMatch(
+      /^so: \[application\/octet-stream, 22500000 bytes, sha256 [0-9a-f]{16}\] end$/,
+    );
+    expect(mediaBlock('image/png', `data:${letters}`).byteLength).toBe(0);
+  });
+
+  it('a data URI is replaced with its head, and what stands before and after stays', () => {
+    const picture = 'iVBORw0KGgo1'.repeat(100);
+    const text = `{"a":"data:image/png;base64,${picture}==","b":"data:;base64,${picture}"} x`;
+    expect(textWithoutMedia(text)).toMatch(
+      /^\{"a":"\[image\/png, 900 bytes, sha256 \w{16}\]","b":"\[application\/octet-stream, 900 bytes, sha256 \w{16}\]"\} x$/,
+    );
+  });
+
   const picture = Buffer.from(Array.from({ length: 30_000 }, (_, i) => (i * 7919) % 256)).toString('base64');
 
   it('a picture becomes its size and digest', () => {
