@@ -1,7 +1,8 @@
 import { toStrandsJson } from '../../core/diagnosis/strands.ts';
+import { safeLine } from '../../report/escape.ts';
 import { renderTerminal } from '../../report/terminal.ts';
 import { renderValidationLog } from '../../report/validation-log.ts';
-import { openStore, requireStore } from '../deps.ts';
+import { type OpenStore, openStore, requireStore } from '../deps.ts';
 import { UsageError } from '../errors.ts';
 import { type CliIo, palette } from '../io.ts';
 
@@ -15,12 +16,13 @@ export interface ShowFlags {
 }
 
 /** Showing is not judging: exit code 0 when there is something to show. */
-export async function showCommand(session: string, flags: ShowFlags, io: CliIo): Promise<number> {
+export async function showCommand(given: string, flags: ShowFlags, io: CliIo): Promise<number> {
   const store = requireStore(await openStore(flags.store));
   try {
+    const session = await sessionOf(given, store);
     if (flags.versions === true) {
       const versions = await store.diagnoses.versions(session);
-      if (versions.length === 0) throw new UsageError(notFound(session, flags.store));
+      if (versions.length === 0) throw new UsageError(notFound(given, flags.store));
       for (const item of versions) io.out(`${JSON.stringify(item)}\n`);
       return 0;
     }
@@ -28,7 +30,7 @@ export async function showCommand(session: string, flags: ShowFlags, io: CliIo):
       flags.versionNumber === undefined
         ? await store.diagnoses.latest(session)
         : await store.diagnoses.version(session, flags.versionNumber);
-    if (diagnosis === null) throw new UsageError(notFound(session, flags.store));
+    if (diagnosis === null) throw new UsageError(notFound(given, flags.store));
     const view = { palette: palette(io), width: Math.min(io.columns, 120) };
     if (flags.log === true)
       io.out(
@@ -43,6 +45,23 @@ export async function showCommand(session: string, flags: ShowFlags, io: CliIo):
   } finally {
     await store.close();
   }
+}
+
+/** Newest sessions among which the start of an id is looked up. */
+const LOOKED_THROUGH = 500;
+
+/** The id itself, or the only one of the newest sessions that begins so. */
+async function sessionOf(given: string, { diagnoses }: OpenStore): Promise<string> {
+  if ((await diagnoses.versions(given)).length > 0) return given;
+  const { items } = await diagnoses.recent({ limit: LOOKED_THROUGH });
+  const found = [...new Set(items.map(({ sessionId }) => sessionId))].filter((id) => id.startsWith(given));
+  if (found.length > 1) {
+    const some = found.slice(0, 5).map((id) => safeLine(id, 100));
+    throw new UsageError(
+      `"${given}" begins ${found.length} session ids: ${some.join(', ')}${found.length > 5 ? ', …' : ''}`,
+    );
+  }
+  return found[0] ?? given;
 }
 
 const notFound = (session: string, store: string): string =>

@@ -115,6 +115,15 @@ test('several sessions come as several JSON values; --session takes one of them'
   expect(none.err).toContain(ids[0]);
 });
 
+test('the start of an id that begins two sessions names both', async () => {
+  const store = path.join(scratchFolder(), 'store');
+  const chat = (name: string) => scratchFile(name, [{ role: 'user', content: 'Hello?' }]);
+  await rootspan(['diagnose', chat('order-1.json'), chat('order-2.json'), '--store', store]);
+  const run = await rootspan(['show', 'order', '--store', store]);
+  expect(run).toMatchObject({ exitCode: 2, out: '' });
+  expect(run.err).toMatch(/begins 2 session ids: order-\d, order-\d/);
+});
+
 test('stored, listed, shown; the same session again is the same version', async () => {
   const store = path.join(scratchFolder(), 'store');
   await rootspan(['diagnose', EXAMPLE, '--store', store]);
@@ -130,6 +139,8 @@ test('stored, listed, shown; the same session again is the same version', async 
   expect(JSON.parse(strands.out)).toHaveProperty('session_id', 'airline-refund');
   const view = await rootspan(['show', 'airline-refund', '--store', store], { terminal: true });
   expect(view.out).toContain('Failures (');
+  const start = await rootspan(['show', 'airl', '--store', store]);
+  expect(JSON.parse(start.out).sessionId).toBe('airline-refund');
   expect((await rootspan(['show', 'nobody', '--store', store])).exitCode).toBe(2);
   expect((await rootspan(['list', '--store', store, '--outcome', 'PARTIAL', '--since', '1h'])).out).not.toBe(
     '',
