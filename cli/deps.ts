@@ -93,12 +93,26 @@ export interface PipelineDeps {
 }
 
 /** Answers are cached in the store's object folder, so that a rerun is not paid for again. */
-export async function pipelineDeps(spec: string, store: OpenStore | null, io: CliIo): Promise<PipelineDeps> {
+export async function pipelineDeps(
+  spec: string,
+  store: OpenStore | null,
+  io: CliIo,
+  record?: string,
+): Promise<PipelineDeps> {
   const openaiApiKey = io.env.OPENAI_API_KEY;
   const model = await createModel(spec, {
     retry: {},
     ...(store === null ? {} : { cache: store.objects }),
     ...(openaiApiKey === undefined ? {} : { openaiApiKey }),
   });
-  return { model, counter: makeTokenCounter(), clock: systemClock };
+  return {
+    model: record === undefined ? model : await recorded(model, record),
+    counter: makeTokenCounter(),
+    clock: systemClock,
+  };
+}
+
+async function recorded(model: Model, dir: string): Promise<Model> {
+  const { recordModel } = await import('../adapters/models/replay.ts');
+  return recordModel(model, dir);
 }

@@ -20,6 +20,8 @@ export interface DiagnoseTask {
 
 export interface DiagnoseAllFlags {
   readonly model: string;
+  /** Folder in which the model's answers are written down, for `replay:`. */
+  readonly record?: string;
   readonly json?: boolean;
   readonly failOn: readonly string[];
   readonly exitZero?: boolean;
@@ -39,7 +41,7 @@ export async function diagnoseAll(
   const asJson = flags.json ?? !io.outIsTerminal;
   const codes: ExitCode[] = [];
   const report = progress(io);
-  const deps = await pipelineDeps(flags.model, store, io);
+  const deps = await pipelineDeps(flags.model, store, io, flags.record);
   let waiting = 0;
   for (const [index, task] of tasks.entries()) {
     const name = safeLine(task.sessionId, 100);

@@ -75,6 +75,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
       commaList,
     )
     .option('--exit-zero', 'exit 0 whatever is found; bad input and errors keep their codes')
+    .option('--record <dir>', "write the model's answers down, for `--model replay:<dir>`")
     .option('--votes <n>', 'how often the judge votes', positiveInteger, 1)
     .option('--guidelines <file>', "text added to the detection prompt: your team's own rules")
     .option('--constraints <file>', "your team's constraints; see `rootspan constraints check`")

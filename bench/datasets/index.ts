@@ -9,5 +9,3 @@ export const DATASETS = {
   whowhen: loadWhoWhen,
   labels: loadLabels,
 } as const satisfies Record<string, (folder: string) => LabelledRun[]>;
-
-export type DatasetName = keyof typeof DATASETS;

@@ -17,6 +17,7 @@ import { trialSessions } from './constraints.ts';
 
 export interface DiagnoseFlags {
   readonly model: string;
+  readonly record?: string;
   readonly depth: Depth;
   readonly confidence: ConfidenceWord;
   readonly json?: boolean;

@@ -1,5 +1,6 @@
+import { plural } from '../../core/contracts/plural.ts';
 import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
-import { capabilitiesOfSpec, limitsOf } from '../../core/model/capabilities.ts';
+import { CAPABILITIES_AS_OF, capabilitiesOfSpec, limitsOf } from '../../core/model/capabilities.ts';
 import { addUsage, NO_USAGE } from '../../core/model/port.ts';
 import { NO_TOKENS, priceUsage } from '../../core/model/price-usage.ts';
 import { prepare } from '../../core/pipeline.ts';
@@ -60,11 +61,14 @@ export async function estimateCommand(
     for (const row of rows) io.out(`${JSON.stringify(row)}\n`);
   } else {
     for (const row of rows) {
-      const cost = row.costUsd === null ? 'no price on file' : `about USD ${row.costUsd.toFixed(4)}`;
+      const cost =
+        row.costUsd === null
+          ? 'no price on file'
+          : `about USD ${row.costUsd.toFixed(4)} at list prices of ${CAPABILITIES_AS_OF}`;
       const why = row.notAnalysed === null ? '' : ` (${row.notAnalysed})`;
       io.out(
-        `${safeLine(row.sessionId, 80)}: ${row.spans} spans, ${row.sessionTokens} tokens, ${row.mode}, ` +
-          `${row.chunks} chunks, ${row.calls} calls, ${cost}${why}\n`,
+        `${safeLine(row.sessionId, 80)}: ${plural(row.spans, 'span')}, ${plural(row.sessionTokens, 'token')}, ${row.mode}, ` +
+          `${plural(row.chunks, 'chunk')}, ${plural(row.calls, 'call')}, ${cost}${why}\n`,
       );
     }
   }

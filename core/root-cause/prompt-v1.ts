@@ -75,10 +75,6 @@ function closing({ decided, assumeFailed }: { decided: string; assumeFailed: boo
   return [`${assumeFailed ? KNOWN_FAILED : HEALTHY_POSSIBLE}\nAnswer with the JSON object.`];
 }
 
-export function explainInstructions(): string {
-  return TASK;
-}
-
 export function explainPrompt(input: ExplainPromptInput): readonly PromptText[] {
   return [
     { text: `${TASK}\n\n`, cache: true },

@@ -1,4 +1,4 @@
-import type { Block, Session, Span, SpanKind, ToolDefinition } from './model.ts';
+import type { Block, Span, SpanKind, ToolDefinition } from './model.ts';
 
 /**
  * The trajectory: a session as a straight line of steps with every repetition removed. Checks, constraints,
@@ -50,5 +50,3 @@ export interface Trajectory {
   readonly exchanges: readonly ToolExchange[];
   readonly stepBySpan: ReadonlyMap<string, Step>;
 }
-
-export type ToTrajectory = (session: Session) => Trajectory;

@@ -203,6 +203,21 @@ test('openai: against a chat-completions server, and the answer is not paid for 
   expect((await rootspan(command)).exitCode).toBe(0);
 });
 
+test('what was recorded is replayed without the model, and a changed session is refused by name', async () => {
+  const server = await startChatStub([chatAnswer(NOTHING)]);
+  onTestFinished(() => server.close());
+  const tape = path.join(scratchFolder(), 'tape');
+  const file = scratchFile('s.json', HEALTHY);
+  const live = ['--model', `openai:m@${server.url}/v1`, '--record', tape];
+  expect((await rootspan(['diagnose', file, '--store', 'none', ...live])).exitCode).toBe(0);
+  const again = await rootspan(['diagnose', file, '--store', 'none', '--model', `replay:${tape}`]);
+  expect(again.exitCode).toBe(0);
+  expect(JSON.parse(again.out).outcome).toBe('NO_FAILURE_FOUND');
+  const other = await rootspan(['diagnose', EXAMPLE, '--store', 'none', '--model', `replay:${tape}`]);
+  expect(other.exitCode).toBe(2);
+  expect(other.err).toContain('no recording of this request');
+});
+
 test('a model that refuses access is a runtime error with its own name, not a clean session', async () => {
   const server = await startChatStub([chatError(401, 'Incorrect API key provided')]);
   onTestFinished(() => server.close());
