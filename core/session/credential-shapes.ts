@@ -3,8 +3,8 @@
  * document (GitHub, GitLab, Slack, Stripe, Google, OpenAI, Anthropic, AWS, …) or that RFC 7468 (PEM), 7519 (JWT),
  * 6750 (bearer) and 7617 (basic) give.
  *
- * Every pattern is linear on any input: it begins with a literal, has no nested unbounded repetition, and what it
- * consumes it does not look at again.
+ * Every pattern is bounded and begins with a literal; what may be of any length is read by a loop, because regular
+ * expressions keep a way back for every letter of a run and overflow on runs of many megabytes.
  */
 export interface Found {
   readonly from: number;
@@ -15,8 +15,26 @@ export interface Found {
 interface Shape {
   readonly kind: string;
   readonly pattern: RegExp;
+  /** Letters that belong to it as long as they follow what the pattern found. */
+  readonly rest?: CharacterSet;
   /** For what a pattern alone cannot tell from ordinary text. */
   readonly accept?: (value: string) => boolean;
+}
+
+type CharacterSet = Uint8Array;
+const setOf = (pattern: RegExp): CharacterSet =>
+  Uint8Array.from({ length: 128 }, (_, code) => (pattern.test(String.fromCharCode(code)) ? 1 : 0));
+const ALPHANUMERIC = setOf(/[A-Za-z0-9]/);
+const WORD = setOf(/[\w-]/);
+const DOTTED = setOf(/[\w.-]/);
+const BASE64 = setOf(/[A-Za-z0-9+/=]/);
+const TOKEN = setOf(/[\w.~+/=-]/);
+const PERCENT = setOf(/[A-Za-z0-9%+/=_-]/);
+
+function endOfRun(text: string, from: number, set: CharacterSet): number {
+  let end = from;
+  while (end < text.length && set[text.charCodeAt(end)] === 1) end += 1;
+  return end;
 }
 
 const hasDigit = (value: string): boolean => /\d/.test(value);
@@ -24,23 +42,24 @@ const hasDigit = (value: string): boolean => /\d/.test(value);
 /** A dashed name such as `sk-grid-of-12` is no key: keys have one long run. */
 const hasLongRun = (value: string): boolean => /[A-Za-z0-9_]{18}/.test(value) && hasDigit(value);
 
+/** Header, payload and signature; five parts when encrypted. */
+function isJwt(value: string): boolean {
+  const parts = value.split('.', 7);
+  return parts.length >= 2 && parts.length <= 5 && (parts[1]?.length ?? 0) >= 10;
+}
+
 /** RFC 7617: base64 of `user:password`. The words after "Basic" in prose decode to no such text. */
 function isBasicPair(value: string): boolean {
-  if (value.replace(/=+$/, '').length % 4 === 1) return false;
   try {
-    return /^[\x20-\x7e]{0,256}:[\x20-\x7e]{1,256}$/.test(atob(value.slice(0, 680)));
+    const pair = atob(value.slice(0, 680));
+    const colon = pair.indexOf(':');
+    return colon >= 0 && colon < pair.length - 1 && /^[\x20-\x7e]{2,510}$/.test(pair);
   } catch {
     return false;
   }
 }
 
 const SHAPES: readonly Shape[] = [
-  {
-    kind: 'private-key',
-    // A truncated key has no last line; lines may be joined by escaped line ends of one or more levels of JSON.
-    pattern:
-      /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:(?:\s|\\+[nrt]){1,6}[A-Z][A-Za-z-]{2,20}: [^\n\\]{0,120}){0,4}(?:(?:\s|\\+[nrt]){0,6}[A-Za-z0-9+/=]{16,}){1,1000}(?:(?:\s|\\+[nrt]){0,6}[A-Za-z0-9+/=]{1,15})?(?:(?:\s|\\+[nrt]){0,6}-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----)?/g,
-  },
   { kind: 'aws-access-key', pattern: /(?<![A-Za-z0-9])A(?:KIA|SIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g },
   {
     kind: 'aws-secret-key',
@@ -51,47 +70,68 @@ const SHAPES: readonly Shape[] = [
   },
   {
     kind: 'aws-session-token',
-    pattern: /(?:IQoJb3JpZ2lu|FwoGZXIvYXdz|FQoGZXIvYXdz)[A-Za-z0-9+/=%]{50,}/g,
+    pattern: /(?:IQoJb3JpZ2lu|FwoGZXIvYXdz|FQoGZXIvYXdz)[A-Za-z0-9+/=%]{50}/g,
+    rest: PERCENT,
   },
-  { kind: 'bedrock-api-key', pattern: /(?<![A-Za-z0-9])(?:ABSK|bedrock-api-key-)[A-Za-z0-9+/]{60,}={0,2}/g },
-  { kind: 'github-token', pattern: /(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\w{22,})/g },
-  { kind: 'gitlab-token', pattern: /(?<![A-Za-z0-9])gl(?:pat|dt|rt|cbt|ptt|soat)-[\w-]{20,}/g },
+  {
+    kind: 'bedrock-api-key',
+    pattern: /(?<![A-Za-z0-9])(?:ABSK|bedrock-api-key-)[A-Za-z0-9+/]{60}/g,
+    rest: BASE64,
+  },
+  {
+    kind: 'github-token',
+    pattern: /(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_\w{22})/g,
+    rest: setOf(/\w/),
+  },
+  {
+    kind: 'gitlab-token',
+    pattern: /(?<![A-Za-z0-9])gl(?:pat|dt|rt|cbt|ptt|soat)-[\w-]{20}/g,
+    rest: DOTTED,
+  },
   {
     kind: 'slack-token',
-    pattern: /(?<![A-Za-z0-9])(?:xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-\d-[A-Za-z0-9-]{10,})/g,
+    pattern: /(?<![A-Za-z0-9])(?:xox[abeoprs]-[A-Za-z0-9-]{10}|xapp-\d-[A-Za-z0-9-]{10})/g,
+    rest: WORD,
     accept: hasDigit,
   },
-  { kind: 'slack-webhook', pattern: /(?<=hooks\.slack\.com\/(?:services|workflows)\/)[A-Za-z0-9_/]{20,}/g },
+  {
+    kind: 'slack-webhook',
+    pattern: /(?<=hooks\.slack\.com\/(?:services|workflows)\/)[\w/]{20}/g,
+    rest: setOf(/[\w/]/),
+  },
   {
     kind: 'stripe-key',
-    pattern: /(?<![A-Za-z0-9])(?:[sr]k_(?:live|test|prod)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{24,})/g,
+    pattern: /(?<![A-Za-z0-9])[sr]k_(?:live|test|prod)_[A-Za-z0-9]{10}/g,
+    rest: ALPHANUMERIC,
   },
+  { kind: 'stripe-key', pattern: /(?<![A-Za-z0-9])whsec_[A-Za-z0-9+/=]{24}/g, rest: BASE64 },
   {
     kind: 'google-key',
-    pattern: /(?<![A-Za-z0-9])(?:AIza[\w-]{35}|ya29\.[\w.-]{20,}|GOCSPX-[\w-]{20,}|1\/\/0[\w-]{40,})/g,
+    pattern: /(?<![A-Za-z0-9])(?:AIza[\w-]{35}|ya29\.[\w.-]{20}|GOCSPX-[\w-]{20}|1\/\/0[\w-]{40})/g,
+    rest: DOTTED,
   },
-  { kind: 'anthropic-key', pattern: /(?<![\w-])sk-ant-[\w-]{20,}/g },
-  {
-    kind: 'openai-key',
-    pattern: /(?<![\w-])sk-(?!ant-|lf-)[\w-]{20,}/g,
-    accept: hasLongRun,
-  },
+  { kind: 'anthropic-key', pattern: /(?<![\w-])sk-ant-[\w-]{20}/g, rest: WORD },
+  { kind: 'openai-key', pattern: /(?<![\w-])sk-(?!ant-|lf-)[\w-]{20}/g, rest: WORD, accept: hasLongRun },
   {
     kind: 'api-key',
     pattern:
-      /(?<![A-Za-z0-9])(?:sk-lf-[0-9a-f-]{36}|lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}|pypi-[\w-]{50,}|SG\.[\w-]{22}\.[\w-]{43}|gsk_[A-Za-z0-9]{40,}|tvly-(?:dev-|prod-)?[A-Za-z0-9]{24,}|xai-[A-Za-z0-9]{60,}|hv[sb]\.[\w-]{24,}|do[opr]_v1_[0-9a-f]{64}|dapi[0-9a-f]{32}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|r8_[A-Za-z0-9]{37}|pplx-[A-Za-z0-9]{40,}|pcsk_\w{40,}|ATATT[\w=-]{60,})/g,
+      /(?<![A-Za-z0-9])(?:sk-lf-[0-9a-f-]{36}|lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}|hf_[A-Za-z0-9]{30}|npm_[A-Za-z0-9]{36}|pypi-[\w-]{50}|SG\.[\w-]{22}\.[\w-]{43}|gsk_[A-Za-z0-9]{40}|tvly-(?:dev-|prod-)?[A-Za-z0-9]{24}|xai-[A-Za-z0-9]{60}|hv[sb]\.[\w-]{24}|do[opr]_v1_[0-9a-f]{64}|dapi[0-9a-f]{32}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|r8_[A-Za-z0-9]{37}|pplx-[A-Za-z0-9]{40}|pcsk_\w{40}|ATATT[\w=-]{60})/g,
+    rest: setOf(/[\w=-]/),
   },
+  // `eyJ` is base64 of `{"`.
+  { kind: 'jwt', pattern: /(?<![\w-])eyJ[\w-]{10}/g, rest: DOTTED, accept: isJwt },
   {
-    kind: 'jwt',
-    // `eyJ` is base64 of `{"`. Three parts signed, five encrypted.
-    pattern: /(?<![\w-])eyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]*){1,3}/g,
+    kind: 'authorization',
+    pattern: /(?<=\bbearer[ \t]{1,4})[\w.~+/=-]{16}/gi,
+    rest: TOKEN,
+    accept: (value) => hasDigit(value) && /[A-Za-z]/.test(value),
   },
   {
     kind: 'authorization',
-    pattern: /(?<=\bbearer[ \t]{1,4})[\w.~+/=-]{16,}/gi,
-    accept: (value) => hasDigit(value) && /[A-Za-z]/.test(value),
+    pattern: /(?<=\bbasic[ \t]{1,4})[A-Za-z0-9+/]{6}/gi,
+    rest: BASE64,
+    accept: isBasicPair,
   },
-  { kind: 'authorization', pattern: /(?<=\bbasic[ \t]{1,4})[A-Za-z0-9+/]{6,}={0,2}/gi, accept: isBasicPair },
   {
     kind: 'url-password',
     pattern: /(?<=:\/\/[^\s/?#@:"'<>\\]{0,128}:)[^\s/?#"'<>\\]{1,256}(?=@)/g,
@@ -99,7 +139,8 @@ const SHAPES: readonly Shape[] = [
   },
   {
     kind: 'url-signature',
-    pattern: /(?<=(?:X-Amz-Signature|X-Goog-Signature|[?&]sig|Signature)=)[A-Za-z0-9%+/=_-]{30,}/g,
+    pattern: /(?<=(?:X-Amz-Signature|X-Goog-Signature|[?&]sig|Signature)=)[A-Za-z0-9%+/=_-]{30}/g,
+    rest: PERCENT,
   },
   {
     kind: 'password',
@@ -113,13 +154,60 @@ const HINT =
 
 export function findShapes(text: string): Found[] {
   if (!HINT.test(text)) return [];
-  const found: Found[] = [];
-  for (const { kind, pattern, accept } of SHAPES) {
-    for (const match of text.matchAll(pattern)) {
-      const [value] = match;
-      if (accept !== undefined && !accept(value)) continue;
-      found.push({ from: match.index, to: match.index + value.length, kind });
+  const found = findPrivateKeys(text);
+  for (const { kind, pattern, rest, accept } of SHAPES) {
+    pattern.lastIndex = 0;
+    for (;;) {
+      const match = pattern.exec(text);
+      if (match === null) break;
+      let to = match.index + match[0].length;
+      if (rest !== undefined) {
+        to = endOfRun(text, to, rest);
+        // The full stop of a sentence is not the token's.
+        while (text[to - 1] === '.') to -= 1;
+        pattern.lastIndex = to;
+      }
+      if (accept === undefined || accept(text.slice(match.index, to)))
+        found.push({ from: match.index, to, kind });
     }
   }
   return found;
+}
+
+const PEM_BEGIN =
+  /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:(?:\s|\\{1,15}[nrt]){1,6}[A-Z][A-Za-z-]{2,20}: [^\n\\]{0,120}){0,4}/g;
+const PEM_END = /-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/y;
+/** Line ends, also escaped by one or more levels of JSON. */
+const PEM_SEPARATOR = /(?:\s|\\{1,15}[nrt]){0,12}/y;
+/** Shorter runs are words, or the key's last line. */
+const PEM_LINE = 16;
+
+/** RFC 7468, from the first line to the last; a key that was cut off ends with its last line of base64. */
+function findPrivateKeys(text: string): Found[] {
+  const found: Found[] = [];
+  if (!text.includes('-----BEGIN ')) return found;
+  for (const { 0: head, index } of text.matchAll(PEM_BEGIN)) {
+    const body = index + head.length;
+    let to = body;
+    for (;;) {
+      const line = skip(text, to, PEM_SEPARATOR);
+      const end = endOfRun(text, line, BASE64);
+      if (end - line < PEM_LINE) {
+        const closing = skip(text, skip(text, end, PEM_SEPARATOR), PEM_END);
+        if (to > body && text.startsWith('-----', closing - 5)) to = closing;
+        else if (to > body && end === text.length) to = end;
+        break;
+      }
+      to = end;
+    }
+    if (to > body) found.push({ from: index, to, kind: 'private-key' });
+  }
+  return found;
+}
+
+/** Where the sticky pattern ends that may stand here. */
+function skip(text: string, at: number, pattern: RegExp): number {
+  pattern.lastIndex = at;
+  const match = pattern.exec(text);
+  return match === null ? at : at + match[0].length;
 }

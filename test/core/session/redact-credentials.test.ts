@@ -273,3 +273,48 @@ describe('laws', () => {
     );
   });
 });
+
+/** Each of a length that a pattern with a way back for every letter, or a look from every place, does not survive. */
+describe('hostile lengths', () => {
+  it.each([
+    'eyJ',
+    'eyJaaaaaaaaaaaa.',
+    'bearer a1',
+    'IQoJb3JpZ2lu',
+    '-----BEGIN PRIVATE KEY-----',
+    'password=',
+  ])(
+    'a run of 20 MB after %s',
+    (start) => {
+      expect(redactText(start + 'a1'.repeat(10_000_000)).length).toBeGreaterThan(0);
+    },
+    60_000,
+  );
+
+  it.each([
+    'password: ',
+    'password="',
+    'token=\'token="',
+    'token:a1@',
+    'api_key=a1',
+    'cookie: a=',
+    'cookie:a=b;',
+    'authorization: bearer ',
+    '-----BEGIN PRIVATE KEY-----\n',
+    '-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAA',
+    'AKIAAAAAAAAAAAAAAAAA ',
+    '://a:',
+    '://aaaaaaaaaaaaaaaaaaaaaaaaaa:bbbbbbbbbbbbbbbbbbbbbbb ',
+    'eyJaaaaaaaaaaaa.',
+    'curl -u a:',
+    ' -u a:',
+    '[credential-1 jwt] password=abcdef1 ',
+  ])(
+    '1 MB of %j',
+    (piece) => {
+      const once = redactText(piece.repeat(1_000_000 / piece.length));
+      expect(once.length).toBeGreaterThan(0);
+    },
+    60_000,
+  );
+});
