@@ -54,7 +54,7 @@ function figuresOf(row: MeasuredIngest): Figure[] {
       better: 'higher',
     },
     { name: name('closing'), value: close.cpuMs, unit: 'ms CPU', better: 'lower' },
-    { name: name('writes a record'), value: allWrites / records, unit: '', better: 'lower' },
+    { name: name('a record'), value: allWrites / records, unit: 'writes', better: 'lower' },
     { name: name('stored once'), value: fresh, unit: 'records', better: 'same' },
     { name: name('lost'), value: lost, unit: 'records', better: 'lower' },
     { name: name('heap at most'), value: heapMb, unit: 'MB', better: 'lower' },

@@ -31,7 +31,7 @@ type MeasuredFigure = MeasuredSection['figures'][number];
 /** The report as a table, beside an earlier one where given. */
 export function speedTable(report: SpeedReport, earlier: SpeedReport | null): string {
   const blocks = report.sections.map((section) =>
-    sectionTable(section, earlier?.sections.find(({ id }) => id === section.id) ?? null),
+    sectionTable(section, earlier === null ? null : earlierSection(section, report, earlier)),
   );
   if (earlier !== null) blocks.unshift(`now   ${takenOn(report)}\nthen  ${takenOn(earlier)}`);
   return blocks.join('\n\n');
@@ -41,23 +41,51 @@ function takenOn({ date, machine }: SpeedReport): string {
   return `${date}  ${machineLine(machine)}`;
 }
 
+export interface EarlierSection {
+  readonly section: MeasuredSection;
+  /** Why times cannot be called better or worse; `null` when they can. */
+  readonly doubt: string | null;
+}
+
+/** Two runs of one version differed by half in CPU time on two cores with twelve processes wanting them. */
+function earlierSection(
+  now: MeasuredSection,
+  report: SpeedReport,
+  earlier: SpeedReport,
+): EarlierSection | null {
+  const section = earlier.sections.find(({ id }) => id === now.id);
+  if (section === undefined) return null;
+  const { machine } = report;
+  if (machine.cpu !== earlier.machine.cpu || machine.cores !== earlier.machine.cores)
+    return { section, doubt: 'another machine' };
+  const busy = Math.max(now.load, section.load) > machine.cores;
+  return { section, doubt: busy ? 'more load than cores' : null };
+}
+
 /** One section; figures that only the earlier one has are named, so that none is lost unseen. */
-export function sectionTable(section: MeasuredSection, earlier: MeasuredSection | null): string {
-  const loads = earlier === null ? '' : `, then ${number(earlier.load)}`;
-  const lines = [`${section.title}; load ${number(section.load)}${loads}`];
-  for (const figure of section.figures) {
-    const before = earlier?.figures.find(({ name }) => name === figure.name);
-    const { name, value, unit } = figure;
-    const change = before === undefined ? '' : comparison(figure, before);
-    lines.push(`  ${name.padEnd(44)} ${number(value).padStart(12)} ${unit.padEnd(9)}${change}`.trimEnd());
+export function sectionTable(now: MeasuredSection, earlier: EarlierSection | null): string {
+  const lines = [heading(now, earlier)];
+  for (const figure of now.figures) {
+    const before = earlier?.section.figures.find(({ name }) => name === figure.name);
+    const judged = earlier?.doubt === null || COUNTED.has(figure.unit);
+    lines.push(row(figure, number(figure.value), before === undefined ? '' : change(figure, before, judged)));
   }
-  for (const { name, value, unit } of earlier?.figures ?? []) {
-    if (section.figures.some((figure) => figure.name === name)) continue;
-    lines.push(
-      `  ${name.padEnd(44)} ${'–'.padStart(12)} ${unit.padEnd(9)}was ${number(value)}, not measured now`,
-    );
+  for (const figure of earlier?.section.figures ?? []) {
+    if (now.figures.some(({ name }) => name === figure.name)) continue;
+    lines.push(row(figure, '–', `was ${number(figure.value)}, not measured now`));
   }
   return lines.join('\n');
+}
+
+function heading({ title, load }: MeasuredSection, earlier: EarlierSection | null): string {
+  const now = `${title}; load ${number(load)}`;
+  if (earlier === null) return now;
+  const doubt = earlier.doubt === null ? '' : ` (${earlier.doubt}: times are not judged)`;
+  return `${now}, then ${number(earlier.section.load)}${doubt}`;
+}
+
+function row({ name, unit }: MeasuredFigure, value: string, note: string): string {
+  return `  ${name.padEnd(44)} ${value.padStart(12)} ${unit.padEnd(10)}${note}`.trimEnd();
 }
 
 function number(value: number): string {
@@ -65,11 +93,23 @@ function number(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** Below five per cent two runs of one version differ as well. */
-function comparison({ value, better }: MeasuredFigure, { value: before }: MeasuredFigure): string {
-  if (before === 0) return `was 0`;
-  const ratio = value / before;
-  const both = `was ${number(before)}, × ${ratio.toFixed(2)}`;
-  if (better === 'same' || Math.abs(ratio - 1) < 0.05) return both;
+/** Units of what is counted and not timed: equal in every run of one version. */
+const COUNTED: ReadonlySet<string> = new Set([
+  'tokens',
+  '%',
+  'chunks',
+  'KB',
+  'bytes',
+  'states',
+  'records',
+  'writes',
+]);
+
+/** Below five per cent two runs of one version differ as well, if what is measured is a time. */
+function change({ value, unit, better }: MeasuredFigure, before: MeasuredFigure, judged: boolean): string {
+  const ratio = before.value === 0 ? (value === 0 ? 1 : Number.POSITIVE_INFINITY) : value / before.value;
+  const both = `was ${number(before.value)}${Number.isFinite(ratio) ? `, × ${ratio.toFixed(2)}` : ''}`;
+  const noise = COUNTED.has(unit) ? 0 : 0.05;
+  if (!judged || better === 'same' || Math.abs(ratio - 1) <= noise) return both;
   return `${both}, ${ratio > 1 === (better === 'higher') ? 'better' : 'worse'}`;
 }

@@ -30,6 +30,33 @@ describe('the speed table', () => {
     expect(speedTable(report({ rate: 1030, time: 97 }), earlier)).not.toMatch(/better|worse/);
   });
 
+  test('judges no time of a busy or of another machine, but what is counted', () => {
+    const counted = (value: number, load: number, cpu = 'x'): SpeedReport => {
+      const { machine, sections, ...rest } = report({ time: value });
+      const tokens = { name: 'count', value, unit: 'tokens', better: 'lower' as const };
+      return {
+        ...rest,
+        machine: { ...machine, cpu },
+        sections: sections.map((one) => ({ ...one, load, figures: [...one.figures, tokens] })),
+      };
+    };
+    for (const [now, earlier, says] of [
+      [counted(101, 2.1), counted(100, 1), 'more load than cores'],
+      [counted(101, 1), counted(100, 9), 'more load than cores'],
+      [counted(101, 1), counted(100, 1, 'y'), 'another machine'],
+    ] as const) {
+      const table = speedTable(now, earlier);
+      expect(table).toContain(`(${says}: times are not judged)`);
+      expect(table).toMatch(/count +101 tokens +was 100, × 1\.01, worse$/m);
+    }
+    expect(speedTable(counted(200, 3), counted(100, 1))).toMatch(/time +200 ms +was 100, × 2\.00$/m);
+  });
+
+  test('a figure that was nothing is worse when it is something', () => {
+    expect(speedTable(report({ time: 3 }), report({ time: 0 }))).toMatch(/time +3 ms +was 0, worse$/m);
+    expect(speedTable(report({ time: 0 }), report({ time: 0 }))).toMatch(/time +0 ms +was 0, × 1\.00$/m);
+  });
+
   test('of a first run compares nothing', () => {
     expect(speedTable(report({ rate: 1 }), null)).not.toContain('was');
   });
