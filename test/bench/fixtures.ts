@@ -6,10 +6,16 @@ import { isJsonObject, type JsonValue } from '../../core/contracts/json.ts';
 import { limitsOf, UNNAMED_MODEL } from '../../core/model/capabilities.ts';
 import { type Model, type ModelRequest, NO_USAGE } from '../../core/model/port.ts';
 
+const made: string[] = [];
+// Registered while the file is collected: from inside a running test it would do nothing.
+afterAll(() => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true });
+});
+
 /** Writes files into a folder of its own that is removed after the tests. */
 export function folderWith(files: Readonly<Record<string, unknown>>): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'rootspan-bench-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  made.push(folder);
   for (const [name, content] of Object.entries(files)) {
     const file = path.join(folder, name);
     mkdirSync(path.dirname(file), { recursive: true });

@@ -1,13 +1,25 @@
-import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { SessionDiagnosis, type SessionDiagnosisProps } from '../../lib/session-diagnosis.ts';
 
+const made: string[] = [];
+// The benchmark synthesises too, so this cannot wait for a test to finish.
+process.once('exit', () => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true });
+});
+
+function scratch(prefix: string): string {
+  const folder = mkdtempSync(path.join(os.tmpdir(), prefix));
+  made.push(folder);
+  return folder;
+}
+
 /** A folder with a bundle for each step that does nothing, so that no build is needed. */
 export function emptyBundles(): string {
-  const bundles = mkdtempSync(path.join(os.tmpdir(), 'rootspan-bundles-'));
+  const bundles = scratch('rootspan-bundles-');
   for (const step of readdirSync(path.resolve(import.meta.dirname, '../../lambdas'))) {
     mkdirSync(path.join(bundles, step));
     writeFileSync(path.join(bundles, step, 'index.mjs'), 'export const handler = async () => {};\n');
@@ -18,7 +30,11 @@ export function emptyBundles(): string {
 /** The stack as `cdk synth` makes it. */
 export function synthesise(props: SessionDiagnosisProps = {}): Template {
   const bundles = emptyBundles();
-  const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Rootspan');
+  const app = new App({
+    context: { 'aws:cdk:bundling-stacks': [] },
+    outdir: scratch('rootspan-synth-'),
+  });
+  const stack = new Stack(app, 'Rootspan');
   new SessionDiagnosis(stack, 'Diagnosis', { bundles, ...props });
   return Template.fromStack(stack);
 }

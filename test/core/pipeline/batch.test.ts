@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { batchModel } from '../../../adapters/models/batch.ts';
@@ -10,13 +9,14 @@ import { diagnose } from '../../../core/pipeline.ts';
 import type { Session } from '../../../core/session/model.ts';
 import { makeTokenCounter } from '../../../core/tokens/make-token-counter.ts';
 import { inference, message, said, session } from '../../helpers/build-session.ts';
+import { scratchFolder } from '../../helpers/cli.ts';
 import { EXPLAINED, FOUND, NOTHING, refundSession } from './a-session.ts';
 
 /** A diagnosis over Bedrock's batch files: it stops as waiting, and goes on when the answers lie there. */
 const counter = makeTokenCounter();
 let dir = '';
 beforeEach(() => {
-  dir = mkdtempSync(path.join(tmpdir(), 'rootspan-batch-'));
+  dir = scratchFolder();
 });
 
 const run = (given: Session, contextTokens?: number): Promise<Diagnosis> => {

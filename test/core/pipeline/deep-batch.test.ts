@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
@@ -11,6 +10,7 @@ import { DEFAULT_OPTIONS } from '../../../core/diagnosis/options.ts';
 import type { Diagnosis } from '../../../core/diagnosis/schema.ts';
 import { diagnose } from '../../../core/pipeline.ts';
 import { makeTokenCounter } from '../../../core/tokens/make-token-counter.ts';
+import { scratchFolder } from '../../helpers/cli.ts';
 import { sharedPath } from '../../helpers/shared-data.ts';
 
 /** A deep diagnosis of a whole set over Bedrock's batch files: few rounds, each with all that can go out in it. */
@@ -27,7 +27,7 @@ const record = z.object({
 
 test.skipIf(folder === null)('the tau half, deep, end to end in four rounds', async () => {
   const runs = loadAgentRx(folder ?? '').filter((run) => run.gold !== null);
-  const dir = mkdtempSync(path.join(tmpdir(), 'rootspan-deep-batch-'));
+  const dir = scratchFolder();
   const rounds: Record<string, number>[] = [];
   const answered = new Map<string, string>();
   let diagnoses: Diagnosis[] = [];
