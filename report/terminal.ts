@@ -51,6 +51,12 @@ function indent(text: string, by: number, width: number): string {
     .join('\n');
 }
 
+/** A text behind a lead ("• ", "why  "), its further lines aligned with its first. */
+function hang(lead: string, text: string, by: number, width: number, paint = same): string {
+  const [first = '', ...rest] = indent(text, by + lead.length, width).split('\n');
+  return [' '.repeat(by) + paint(lead) + first.slice(by + lead.length), ...rest].join('\n');
+}
+
 function heading(diagnosis: Diagnosis, { palette, policy, width }: TerminalView): string[] {
   const { text, exitCode } = verdict(diagnosis, policy);
   const bad = exitCode === 1 || exitCode === 3;
@@ -144,8 +150,8 @@ function causeLines(
   const where = cause.location === failure.span_id ? 'here' : `at ${place(diagnosis, cause.location)}`;
   const kind = cause.causality.replace('_FAILURE', '').toLowerCase();
   return [
-    indent(`${palette.dim('why')}  ${kind}, ${where}: ${safeText(cause.root_cause_explanation)}`, 5, width),
-    indent(`${palette.dim('fix')}  ${fix}`, 5, width),
+    hang('why  ', `${kind}, ${where}: ${safeText(cause.root_cause_explanation)}`, 5, width, palette.dim),
+    hang('fix  ', fix, 5, width, palette.dim),
   ];
 }
 
@@ -156,7 +162,7 @@ function recommendations(diagnosis: Diagnosis, { palette, width }: TerminalView)
     palette.bold('What to change'),
     ...diagnosis.recommendations.map((item) => {
       const kind = item.fixType === 'OTHERS' ? '' : `${item.fixType.replaceAll('_', ' ').toLowerCase()}: `;
-      return indent(`• ${kind}${safeText(item.text)}`, 2, width);
+      return hang('• ', `${kind}${safeText(item.text)}`, 2, width);
     }),
   ];
 }
@@ -164,10 +170,24 @@ function recommendations(diagnosis: Diagnosis, { palette, width }: TerminalView)
 function gaps(diagnosis: Diagnosis, { palette, width }: TerminalView): string[] {
   const lines = diagnosis.coverage.gaps.map((gap) => {
     const spans = gap.spanIds.length === 0 ? '' : ` (${plural(gap.spanIds.length, 'span')})`;
-    return indent(palette.dim(`• ${safeText(gap.what)}${spans}: ${safeText(gap.reason)}`), 2, width);
+    return hang(
+      '• ',
+      palette.dim(`${safeText(gap.what)}${spans}: ${safeText(gap.reason)}`),
+      2,
+      width,
+      palette.dim,
+    );
   });
   for (const item of diagnosis.quarantined) {
-    lines.push(indent(palette.dim(`• quarantined in ${item.stage}: ${safeText(item.reason)}`), 2, width));
+    lines.push(
+      hang(
+        '• ',
+        palette.dim(`quarantined in ${item.stage}: ${safeText(item.reason)}`),
+        2,
+        width,
+        palette.dim,
+      ),
+    );
   }
   return lines.length === 0 ? [] : [palette.bold('Not looked at'), ...lines];
 }

@@ -33,3 +33,34 @@ test('an escape sequence in a session id or an evidence is shown, not obeyed', (
   expect(text).not.toContain('\u001b');
   expect(text).toContain('\\u{1b}');
 });
+
+test('a remedy is said once, further lines stand under the first, a speaker is not named twice', () => {
+  const base = aDiagnosis();
+  const [failure] = base.failures;
+  const [cause] = base.rootCauses;
+  const fix =
+    'Retry the call with a growing pause, and tell the agent what to say to the user when the service stays down.';
+  const text = renderTerminal(
+    {
+      ...base,
+      failures: [failure!, { ...failure!, span_id: 'span-3' }],
+      rootCauses: [
+        { ...cause!, fix_recommendation: fix },
+        { ...cause!, failure_span_id: 'span-3', fix_recommendation: fix },
+      ],
+      spans: [
+        { spanId: 'span-2', position: 1, kind: 'message', name: 'Surfer', agent: 'Surfer', excerpt: '' },
+        { spanId: 'span-3', position: 2, kind: 'execute_tool', name: 'get', agent: 'Surfer', excerpt: '' },
+      ],
+    },
+    { palette: PLAIN, width: 80 },
+  );
+  expect(text).toContain(
+    '     fix  Retry the call with a growing pause, and tell the agent what to say to\n' +
+      '          the user when the service stays down.\n',
+  );
+  expect(text).toContain('     fix  as for 1\n');
+  expect(text).toContain('1. step 1 · Surfer · span span-2\n');
+  expect(text).toContain('2. step 2 · Surfer, get · span span-3\n');
+  expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+});
