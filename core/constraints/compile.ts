@@ -2,6 +2,7 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import type { ValidationEntry } from '../diagnosis/schema.ts';
 import type { Constraint, ConstraintOrigin } from './constraint.ts';
 import { compileExpression, type Expression, operands } from './language.ts';
+import { EvaluationError, Meter, WORK_LIMITS } from './meter.ts';
 import { patternObjection } from './patterns.ts';
 
 /** A constraint that may be asked. */
@@ -21,8 +22,15 @@ export type CompileResult =
   | { readonly ok: true; readonly compiled: CompiledConstraint }
   | { readonly ok: false; readonly name: string; readonly errors: readonly string[] };
 
-/** Parses, type-checks and looks at literal patterns. Never throws; every objection is named. */
-export function compileConstraint(constraint: Constraint, origin: ConstraintOrigin): CompileResult {
+/**
+ * Parses, type-checks and looks at literal patterns. Never throws; every objection is named. Constraints that come
+ * together share the work allowed for their patterns.
+ */
+export function compileConstraint(
+  constraint: Constraint,
+  origin: ConstraintOrigin,
+  work = new Meter(WORK_LIMITS.session),
+): CompileResult {
   const guard = compileExpression(constraint.guard, constraint.each);
   const assertion =
     constraint.assertion === null ? null : compileExpression(constraint.assertion, constraint.each);
@@ -34,7 +42,7 @@ export function compileConstraint(constraint: Constraint, origin: ConstraintOrig
   const expressions = [guard.expression, ...(assertion === null ? [] : [assertion.expression])];
   const refused = expressions
     .flatMap(({ ast }) => literalPatterns(ast))
-    .map(patternObjection)
+    .map((pattern) => objectionTo(pattern, work))
     .filter((objection) => objection !== null);
   if (refused.length > 0) {
     return {
@@ -54,6 +62,15 @@ export function compileConstraint(constraint: Constraint, origin: ConstraintOrig
       healthyFiringRate: null,
     },
   };
+}
+
+function objectionTo(pattern: string, work: Meter): string | null {
+  try {
+    return patternObjection(pattern, work);
+  } catch (error) {
+    if (!(error instanceof EvaluationError)) throw error;
+    return 'the patterns of this set are more than is compiled from one place';
+  }
 }
 
 function literalPatterns(node: ASTNode): readonly string[] {

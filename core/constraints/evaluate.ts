@@ -15,7 +15,7 @@ import {
   truth,
   typeFault,
 } from './operators.ts';
-import { hasKey, isList, isMap, readKey, show, type Value, type ValueMap } from './values.ts';
+import { hasKey, isList, isMap, isScalar, readKey, show, type Value, type ValueMap } from './values.ts';
 
 /**
  * The evaluator. It differs from CEL on purpose in one thing: a number is a JSON number, so `args.amount + 1`
@@ -61,7 +61,12 @@ class Frame {
   }
 
   lookup(name: string): Value {
-    if (this.#outer === null) return readKey(this.scene.variables, name);
+    if (this.#outer === null) {
+      const value = readKey(this.scene.variables, name);
+      // Lists of what happened before are made anew for each asker (`view.ts`).
+      if (isList(value)) this.scene.meter.charge(value.length / 64);
+      return value;
+    }
     return this.#name === name ? this.#value : this.#outer.lookup(name);
   }
 
@@ -96,9 +101,9 @@ function run(node: ASTNode, frame: Frame): Value {
     case '?:':
       return truth(run(node.args[0], frame)) ? run(node.args[1], frame) : run(node.args[2], frame);
     case '&&':
-      return decided(node.args, frame, false);
+      return decide(node.args, (side) => run(side, frame), false);
     case '||':
-      return decided(node.args, frame, true);
+      return decide(node.args, (side) => run(side, frame), true);
     case '!_':
       return !truth(run(node.args, frame));
     case '-_':
@@ -115,12 +120,12 @@ function run(node: ASTNode, frame: Frame): Value {
   }
 }
 
-/** Keeps scalars and short lists that were looked up outside loops, as evidence of a verdict. */
+/** Keeps scalars and short lists of them that were looked up outside loops, as evidence of a verdict. */
 function note(node: ASTNode, value: Value, frame: Frame): Value {
   if (!frame.inLoop && frame.seen.size < MAX_SEEN) {
-    const scalar = value === null || typeof value !== 'object' || (isList(value) && value.length <= 10);
+    const short = isScalar(value) || (isList(value) && value.length <= 10 && value.every(isScalar));
     const source = node.input.slice(node.start, node.end).trim();
-    if (scalar && source.length <= 80) frame.seen.set(source, show(value));
+    if (short && source.length <= 80) frame.seen.set(source, show(value));
   }
   return value;
 }
@@ -134,20 +139,6 @@ function mapLiteral(entries: readonly (readonly [ASTNode, ASTNode])[], frame: Fr
 function absorbable(error: unknown): EvaluationError {
   if (error instanceof EvaluationError && error.because !== 'budget') return error;
   throw error;
-}
-
-/** `&&` (decides on false) and `||` (decides on true). */
-function decided(sides: readonly [ASTNode, ASTNode], frame: Frame, deciding: boolean): Value {
-  let fault: EvaluationError | null = null;
-  for (const side of sides) {
-    try {
-      if (truth(run(side, frame)) === deciding) return deciding;
-    } catch (error) {
-      fault ??= absorbable(error);
-    }
-  }
-  if (fault !== null) throw fault;
-  return !deciding;
 }
 
 function standardCall(name: string, args: readonly ASTNode[], frame: Frame): Value {
@@ -172,6 +163,7 @@ function method(name: string, receiver: ASTNode, args: readonly ASTNode[], frame
   }
   const target = run(receiver, frame);
   const values = args.map((arg) => run(arg, frame));
+  if (name === 'matches') return callFunction(name, [target, ...values], frame.scene);
   return standardMethod(name, target, values, frame.scene.meter);
 }
 
@@ -194,21 +186,26 @@ function loop(kind: Loop, items: readonly Value[], variable: string, body: ASTNo
     case 'exists_one':
       return items.filter((item) => truth(at(item))).length === 1;
     case 'all':
-      return quantify(items, at, false);
+      return decide(items, at, false);
     case 'exists':
-      return quantify(items, at, true);
+      return decide(items, at, true);
   }
 }
 
-function quantify(items: readonly Value[], at: (item: Value) => Value, deciding: boolean): boolean {
-  let fault: EvaluationError | null = null;
+/**
+ * `&&` and `all` decide on false, `||` and `exists` on true; a fault counts only when nothing else decides. That work
+ * has run out is looked for at every fault: a loop that passes over it would go on for ever.
+ */
+function decide<T>(items: readonly T[], at: (item: T) => Value, deciding: boolean): boolean {
+  let first: EvaluationError | null = null;
   for (const item of items) {
     try {
       if (truth(at(item)) === deciding) return deciding;
     } catch (error) {
-      fault ??= absorbable(error);
+      const fault = absorbable(error);
+      first ??= fault;
     }
   }
-  if (fault !== null) throw fault;
+  if (first !== null) throw first;
   return !deciding;
 }

@@ -1,12 +1,14 @@
 import type { ToolExchange } from '../session/trajectory.ts';
 import { EvaluationError, type Meter } from './meter.ts';
-import { matchesPattern } from './patterns.ts';
+import { list, text, typeFault } from './operators.ts';
+import type { Patterns } from './patterns.ts';
 import { type EarlierText, numbersIn } from './provenance.ts';
-import { equals, hasKey, isList, isMap, readKey, show, type Value, type ValueMap } from './values.ts';
+import { equals, hasKey, isList, isMap, readKey, type Value, type ValueMap } from './values.ts';
 
 /** What the own functions need beyond their arguments. */
 export interface FunctionContext {
   readonly meter: Meter;
+  readonly patterns: Patterns;
   readonly earlier: EarlierText;
   /** Index of the step the question is asked at. */
   readonly now: number;
@@ -33,29 +35,19 @@ const calls = (value: Value | undefined): readonly ValueMap[] => {
   if (value === undefined || !isCalls(value)) throw new EvaluationError('type', 'expected a list of calls');
   return value;
 };
-const asText = (value: Value | undefined): string => {
-  if (typeof value !== 'string') {
-    throw new EvaluationError('type', `expected text, found ${show(value ?? null, 60)}`);
-  }
-  return value;
-};
+const asText = (value: Value | undefined): string => text(value ?? null);
 const asCall = (value: Value | undefined): ValueMap => {
   if (value === undefined || !isMap(value)) throw new EvaluationError('type', 'expected a call');
   return value;
 };
-const asList = (value: Value | undefined): readonly Value[] => {
-  if (value === undefined || !isList(value)) throw new EvaluationError('type', 'expected a list');
-  return value;
-};
+const asList = (value: Value | undefined): readonly Value[] => list(value ?? null);
 
 /** A number, also when it is written as text, with its currency sign or separators. */
 function asNumber(value: Value): number {
   if (typeof value === 'number') return value;
   const [only, ...rest] =
     typeof value === 'string' && value.length <= 40 ? numbersIn(value.replace(/[$€£]/g, '')) : [];
-  if (only === undefined || rest.length > 0) {
-    throw new EvaluationError('type', `expected a number, found ${show(value, 60)}`);
-  }
+  if (only === undefined || rest.length > 0) throw typeFault('a number', value);
   return only;
 }
 
@@ -69,25 +61,38 @@ function exchange(value: Value | undefined, context: FunctionContext): ToolExcha
 function pick(value: Value, path: string, meter: Meter): readonly Value[] {
   let found: readonly Value[] = [value];
   for (const part of path.split('.').slice(0, 12)) {
-    meter.charge(found.length + 1);
-    found = found.flatMap((item): readonly Value[] => {
-      if (part === '*') return isList(item) ? item : isMap(item) ? Object.values(item) : [];
-      if (isMap(item)) return hasKey(item, part) ? [readKey(item, part)] : [];
-      const at = isList(item) && /^\d{1,6}$/.test(part) ? item[Number(part)] : undefined;
-      return at === undefined ? [] : [at];
-    });
-    if (found.length > 20_000) throw new EvaluationError('budget', 'the path selects too many values');
+    const next: Value[] = [];
+    for (const item of found) {
+      const inside = picked(item, part);
+      meter.charge(inside.length + 1);
+      if (next.length + inside.length > 20_000) {
+        throw new EvaluationError('budget', 'the path selects too many values');
+      }
+      next.push(...inside);
+    }
+    found = next;
   }
   return found;
 }
 
+function picked(item: Value, part: string): readonly Value[] {
+  if (part === '*') return isList(item) ? item : isMap(item) ? Object.values(item) : [];
+  if (isMap(item)) return hasKey(item, part) ? [readKey(item, part)] : [];
+  const at = isList(item) && /^\d{1,6}$/.test(part) ? item[Number(part)] : undefined;
+  return at === undefined ? [] : [at];
+}
+
 /** Ids as people and systems write them: case, spaces and a leading # or "id:" do not matter. */
-function sameId(a: Value, b: Value): boolean {
-  const plain = (value: Value): string =>
-    (typeof value === 'string' ? value : show(value))
+function sameId(a: Value, b: Value, meter: Meter): boolean {
+  const plain = (value: Value): string => {
+    if (typeof value !== 'string' && typeof value !== 'number') throw typeFault('an id', value);
+    const id = String(value);
+    meter.charge(1 + id.length / 8);
+    return id
       .toLowerCase()
       .replace(/^\s*(?:id\s*[:=]\s*)?#?/, '')
       .replace(/\s+/g, '');
+  };
   return plain(a) === plain(b);
 }
 
@@ -218,7 +223,7 @@ export const FUNCTIONS: readonly LanguageFunction[] = [
     name: 'sameId',
     signature: 'sameId(dyn, dyn): bool',
     meaning: 'two ids are the same apart from case, spaces and a leading #',
-    run: ([a, b]) => sameId(a ?? null, b ?? null),
+    run: ([a, b], { meter }) => sameId(a ?? null, b ?? null, meter),
   },
   {
     name: 'supported',
@@ -243,6 +248,7 @@ export const FUNCTIONS: readonly LanguageFunction[] = [
       if (last === undefined)
         throw new EvaluationError('unknown', 'no user turn is recorded before the call');
       const said = last.slice(0, 2_000);
+      context.meter.charge(said.length / 8);
       return !NO.test(said) && YES.test(said);
     },
   },
@@ -250,7 +256,7 @@ export const FUNCTIONS: readonly LanguageFunction[] = [
     name: 'matches',
     signature: 'matches(string, string): bool',
     meaning: 'a regular expression (RE2 syntax) occurs in the text',
-    run: ([text, pattern], { meter }) => matchesPattern(asText(text), asText(pattern), meter),
+    run: ([text, pattern], { patterns, meter }) => patterns.occurs(asText(text), asText(pattern), meter),
   },
 ];
 

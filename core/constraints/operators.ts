@@ -1,14 +1,26 @@
 import type { BinaryOperator } from '@marcbachmann/cel-js';
 import { EvaluationError, type Meter } from './meter.ts';
-import { matchesPattern } from './patterns.ts';
-import { equals, hasKey, isList, isMap, readKey, show, typeName, type Value } from './values.ts';
+import {
+  equals,
+  hasKey,
+  isList,
+  isMap,
+  isScalar,
+  readKey,
+  show,
+  typeName,
+  type Value,
+  writeJson,
+} from './values.ts';
 
 /** Operators and standard functions over values, without the syntax tree. No loop may grow a value past these. */
 const MAX_TEXT = 200_000;
 const MAX_LIST = 20_000;
 
+/** Shows scalars only: a fault costs the same whatever it is about, for `||` may pass over thousands of them. */
 export function typeFault(expected: string, value: Value): EvaluationError {
-  return new EvaluationError('type', `expected ${expected}, found ${typeName(value)} ${show(value, 60)}`);
+  const shown = isScalar(value) ? ` ${show(value, 60)}` : '';
+  return new EvaluationError('type', `expected ${expected}, found ${typeName(value)}${shown}`);
 }
 
 export function literal(value: unknown): Value {
@@ -51,9 +63,10 @@ export function member(target: Value, key: string): Value {
 }
 
 export function index(target: Value, key: Value): Value {
-  if (isMap(target)) return readKey(target, typeof key === 'string' ? key : show(key));
+  if (isMap(target)) return readKey(target, typeof key === 'number' ? String(key) : text(key));
   const found = list(target)[number(key)];
-  if (found === undefined) throw new EvaluationError('missing', `there is no item ${show(key)} in the list`);
+  if (found === undefined)
+    throw new EvaluationError('missing', `there is no item ${number(key)} in the list`);
   return found;
 }
 
@@ -109,16 +122,22 @@ function compare(op: '<' | '<=' | '>' | '>=', left: Value, right: Value): boolea
 
 function size(value: Value, meter: Meter): number {
   if (typeof value === 'string') {
-    meter.chargeText(value.length);
-    return [...value].length;
+    meter.charge(value.length / 8);
+    let characters = 0;
+    for (const _ of value) characters += 1;
+    return characters;
   }
   if (isList(value)) return value.length;
-  if (isMap(value)) return Object.keys(value).length;
+  if (isMap(value)) {
+    const keys = Object.keys(value).length;
+    meter.charge(keys);
+    return keys;
+  }
   throw typeFault('text, a list or a map', value);
 }
 
 function split(target: string, separator: string, meter: Meter): Value {
-  const parts = target.split(separator);
+  const parts = target.split(separator, MAX_LIST + 1);
   if (parts.length > MAX_LIST) throw new EvaluationError('budget', 'the list grew too long');
   meter.charge(parts.length);
   return parts;
@@ -129,6 +148,13 @@ function join(items: readonly Value[], separator: string, meter: Meter): Value {
   if (total > MAX_TEXT) throw new EvaluationError('budget', 'the text grew too long');
   meter.chargeText(total);
   return items.map(text).join(separator);
+}
+
+function asJson(value: Value, meter: Meter): string {
+  const written = writeJson(value, MAX_TEXT);
+  meter.charge(written.length / 8);
+  if (written.length > MAX_TEXT) throw new EvaluationError('budget', 'the text grew too long');
+  return written;
 }
 
 /** CEL's conversions and `size`; `undefined` when the name is not one of them. */
@@ -143,7 +169,7 @@ export function standardFunction(
     case 'size':
       return size(first, meter);
     case 'string':
-      return typeof first === 'string' ? first : show(first, MAX_TEXT);
+      return typeof first === 'string' ? first : asJson(first, meter);
     case 'int':
     case 'double': {
       const value = typeof first === 'string' && first.trim() !== '' ? Number(first) : number(first);
@@ -177,8 +203,6 @@ export function standardMethod(name: string, target: Value, args: readonly Value
       return split(text(target), text(first), meter);
     case 'join':
       return join(list(target), args.length === 0 ? '' : text(first), meter);
-    case 'matches':
-      return matchesPattern(text(target), text(first), meter);
     default:
       throw new EvaluationError('type', `there is no method '${name}'`);
   }

@@ -14,18 +14,23 @@ export class EarlierText {
   readonly #withNumber = new Map<number, number[]>();
 
   constructor(trajectory: Trajectory) {
-    const rows = trajectory.steps.map((step) => ({
-      index: step.index,
-      byUser: step.parts.some((part) => part.role === 'user'),
-      text: fold(
-        step.parts
-          .filter((part) => isSource(part))
-          .map(sourceText)
-          .join('\n'),
-      ),
-    }));
-    const standing = [trajectory.goal, trajectory.systemPrompt].filter((text) => text !== null).join('\n');
-    this.#steps = [{ index: -1, byUser: trajectory.goal !== null, text: fold(standing) }, ...rows];
+    const rows = trajectory.steps.flatMap((step) =>
+      [true, false].map((byUser) => ({
+        index: step.index,
+        byUser,
+        text: fold(
+          step.parts
+            .filter((part) => isSource(part) && isByUser(part) === byUser)
+            .map(sourceText)
+            .join('\n'),
+        ),
+      })),
+    );
+    this.#steps = [
+      { index: -1, byUser: true, text: fold(trajectory.goal ?? '') },
+      { index: -1, byUser: false, text: fold(trajectory.systemPrompt ?? '') },
+      ...rows,
+    ].filter(({ text }) => text !== '');
     for (const [row, { text }] of this.#steps.entries()) {
       for (const word of new Set(text.match(WORD))) remember(this.#withWord, word, row);
       for (const number of new Set(numbersIn(text))) remember(this.#withNumber, number, row);
@@ -38,8 +43,11 @@ export class EarlierText {
     if (value === null || typeof value === 'boolean' || value === '') return true;
     if (isList(value)) return value.every((item) => this.supports(item, beforeStep, byUserOnly, meter));
     if (isMap(value)) {
-      return Object.values(value).every((item) => this.supports(item, beforeStep, byUserOnly, meter));
+      const items = Object.values(value);
+      meter.charge(items.length);
+      return items.every((item) => this.supports(item, beforeStep, byUserOnly, meter));
     }
+    if (typeof value === 'string') meter.charge(value.length / 8);
     const wanted = typeof value === 'number' ? value : fold(value);
     for (const row of this.#rowsWith(wanted)) {
       const step = this.#steps[row];
@@ -47,7 +55,7 @@ export class EarlierText {
       meter.charge(1);
       if (byUserOnly && !step.byUser) continue;
       if (typeof wanted === 'number') return true;
-      meter.chargeText(step.text.length / 8);
+      meter.chargeText(step.text.length);
       if (occurs(step.text, wanted)) return true;
     }
     return false;
@@ -75,6 +83,9 @@ type Part = Trajectory['steps'][number]['parts'][number];
 function isSource(part: Part): boolean {
   return part.block.type === 'tool_result' || (part.block.type === 'text' && part.role !== 'assistant');
 }
+
+/** Some vendors send tool results in the user's name: those are not what the user said. */
+const isByUser = (part: Part): boolean => part.role === 'user' && part.block.type === 'text';
 
 function sourceText(part: Part): string {
   if (part.block.type === 'tool_result') return part.block.content;

@@ -1,8 +1,9 @@
-import { parse } from 'yaml';
 import * as z from 'zod';
 import { ConfigurationInvalidError } from '../contracts/errors.ts';
 import { type CompiledConstraint, compileConstraint } from './compile.ts';
 import { CONSTRAINT_LIMITS, type Constraint, type ConstraintOrigin, constraintSchema } from './constraint.ts';
+import { Meter, WORK_LIMITS } from './meter.ts';
+import { readYaml } from './read-yaml.ts';
 
 export interface RefusedConstraint {
   readonly name: string;
@@ -15,8 +16,10 @@ export interface ConstraintSet {
   readonly refused: readonly RefusedConstraint[];
 }
 
-/** Four times the size of 500 constraints with examples as people write them. */
-const MAX_FILE_LENGTH = 2_000_000;
+/** Some 300 constraints with examples as people write them. Reading YAML takes up to a second for this much. */
+const MAX_FILE_LENGTH = 250_000;
+/** Levels of one constraint: the deepest value that its shape asks for, and what an example's arguments may hold. */
+const MAX_LEVELS = 32;
 
 const fileSchema = z.strictObject({
   version: z.literal(1),
@@ -35,7 +38,7 @@ export function readConstraintFile(text: string, source: string): ConstraintSet 
       `${source} has ${text.length} characters; a constraint file may have ${MAX_FILE_LENGTH}. Split it by agent.`,
     );
   }
-  const read = fileSchema.safeParse(parseYaml(text, source));
+  const read = fileSchema.safeParse(readYaml(text, source));
   if (!read.success) {
     throw new ConfigurationInvalidError(
       `${source} is not a constraint file: ${z.prettifyError(read.error)}. Expected "version: 1" and a list "constraints" (docs/constraints.md).`,
@@ -59,22 +62,17 @@ export function loadConstraints(text: string, source: string): readonly Constrai
   return accepted.map(({ constraint }) => constraint);
 }
 
-function parseYaml(text: string, source: string): unknown {
-  try {
-    // Aliases are what makes small YAML large; nobody needs a hundred of them in a constraint file.
-    return parse(text, { maxAliasCount: 100, schema: 'core' });
-  } catch (error) {
-    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
-    throw new ConfigurationInvalidError(`${source} is neither YAML nor JSON: ${reason}`, { cause: error });
-  }
-}
-
 /** Shape, names and expressions of constraints from anywhere: a file, or a model's answer. Never throws. */
 export function admitConstraints(raw: readonly unknown[], origin: ConstraintOrigin): ConstraintSet {
   const accepted: CompiledConstraint[] = [];
   const refused: RefusedConstraint[] = [];
   const names = new Set<string>();
+  const work = new Meter(WORK_LIMITS.session);
   for (const [index, item] of raw.slice(0, CONSTRAINT_LIMITS.perSet).entries()) {
+    if (isDeeper(item, MAX_LEVELS)) {
+      refused.push({ name: nameOf(item, index), errors: [`nested deeper than ${MAX_LEVELS} levels`] });
+      continue;
+    }
     const shape = constraintSchema.safeParse(item);
     if (!shape.success) {
       refused.push({ name: nameOf(item, index), errors: [z.prettifyError(shape.error).slice(0, 600)] });
@@ -86,7 +84,7 @@ export function admitConstraints(raw: readonly unknown[], origin: ConstraintOrig
       continue;
     }
     names.add(name);
-    const result = compileConstraint(shape.data, origin);
+    const result = compileConstraint(shape.data, origin, work);
     if (result.ok) accepted.push(result.compiled);
     else refused.push({ name, errors: result.errors });
   }
@@ -98,6 +96,11 @@ export function admitConstraints(raw: readonly unknown[], origin: ConstraintOrig
     });
   }
   return { accepted, refused };
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 function nameOf(item: unknown, index: number): string {

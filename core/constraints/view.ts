@@ -7,6 +7,7 @@ import type { Step, ToolExchange, Trajectory } from '../session/trajectory.ts';
 import type { FunctionContext } from './functions.ts';
 import type { Scope } from './language.ts';
 import type { Meter } from './meter.ts';
+import { Patterns } from './patterns.ts';
 import { EarlierText } from './provenance.ts';
 import type { Value, ValueMap } from './values.ts';
 
@@ -50,12 +51,22 @@ export function makeView(trajectory: Trajectory): View {
     ),
   );
   const earlier = lazily(() => new EarlierText(trajectory));
+  const patterns = new Patterns();
   const turns = readUtterances(trajectory)
     .filter((one) => one.voice === 'human' && one.text.trim() !== '')
     .map((one) => ({ step: one.step.index, text: one.text }));
+  const turnTexts = turns.map((turn) => turn.text);
   const turnsBefore = (step: number): readonly string[] =>
-    turns.filter((turn) => turn.step < step).map((turn) => turn.text);
+    turnTexts.slice(0, turns.findLastIndex((turn) => turn.step < step) + 1);
   const schemas = new Map(trajectory.tools.map((tool) => [tool.name, tool.parameters]));
+  const validated = new Map<ToolExchange, readonly string[] | null>();
+  const errorsOf = (exchange: ToolExchange): readonly string[] | null => {
+    const known = validated.get(exchange);
+    if (known !== undefined) return known;
+    const errors = schemaErrors(exchange, schemas);
+    validated.set(exchange, errors);
+    return errors;
+  };
   const toolNames = new Set(trajectory.tools.map((tool) => tool.name));
   const standing = {
     goal: trajectory.goal ?? turns[0]?.text ?? '',
@@ -70,25 +81,23 @@ export function makeView(trajectory: Trajectory): View {
     .sort((a, b) => a.exchange.callStep - b.exchange.callStep);
   const orderedCalls = order.map((entry) => entry.value);
 
-  /** What had happened by a step: `asked` calls, the steps and user turns before it. */
-  const sceneAt = (step: Step, asked: number) => {
-    const steps = lazily(() => stepValues.slice(0, step.index));
-    const prior = lazily(() => orderedCalls.slice(0, asked));
-    const said = lazily(() => turnsBefore(step.index));
-    return {
-      session: standing,
-      step: stepValues[step.index] ?? null,
-      get earlier() {
-        return steps();
-      },
-      get prior() {
-        return prior();
-      },
-      get userTurns() {
-        return said();
-      },
-    };
-  };
+  /**
+   * What had happened by a step: `asked` calls, the steps and user turns before it. The lists are made at each
+   * asking and not kept: kept for every place, they would need the square of the session's length.
+   */
+  const sceneAt = (step: Step, asked: number) => ({
+    session: standing,
+    step: stepValues[step.index] ?? null,
+    get earlier() {
+      return stepValues.slice(0, step.index);
+    },
+    get prior() {
+      return orderedCalls.slice(0, asked);
+    },
+    get userTurns() {
+      return turnsBefore(step.index);
+    },
+  });
 
   const makePlaces: { readonly [scope in Scope]: () => readonly Place[] } = {
     call: lazily(() =>
@@ -115,7 +124,7 @@ export function makeView(trajectory: Trajectory): View {
         answer: agentSpeech(trajectory).at(-1)?.text ?? '',
         calls: callValues,
       };
-      const variables = { session: whole, userTurns: turns.map((turn) => turn.text) };
+      const variables = { session: whole, userTurns: turnTexts };
       return [{ step, exchange: null, variables }];
     }),
   };
@@ -125,12 +134,13 @@ export function makeView(trajectory: Trajectory): View {
     places: (scope) => makePlaces[scope](),
     context: (place, meter) => ({
       meter,
+      patterns,
       get earlier() {
         return earlier();
       },
       now: 'step' in place.variables ? place.step.index : trajectory.steps.length,
       exchangeOf: (call) => exchangeByCall.get(call) ?? null,
-      schemaErrors: (exchange) => schemaErrors(exchange, schemas),
+      schemaErrors: errorsOf,
       toolNames,
       userTurnsBefore: turnsBefore,
     }),
@@ -173,6 +183,7 @@ function stepValue(
   calls: readonly ValueMap[],
   results: readonly ValueMap[],
 ): ValueMap {
+  const said = lazily(() => stepText(step));
   return {
     index: step.index,
     position: step.position,
@@ -180,7 +191,7 @@ function stepValue(
     role: step.parts[0]?.role ?? '',
     agent: step.agent ?? '',
     get text() {
-      return stepText(step);
+      return said();
     },
     calls,
     results,

@@ -53,6 +53,19 @@ describe('hostile constraints are refused or bounded', () => {
     expect(verdicts(`(${loop}) || true`).filter((verdict) => verdict === 'violated')).toEqual([]);
   });
 
+  it('a fault before it does not hide that work ran out, nor does the loop go on', () => {
+    const calls = Array.from({ length: 3_000 }, (_, at) => ({ call: 'x', args: { at }, result: 'ok' }));
+    const rule = (body: string) => ({
+      ...constraint(`session.calls.all(a, session.calls.all(b, session.calls.all(c, ${body})))`),
+      each: 'session',
+    });
+    const { accepted } = admitConstraints([rule('dyn(c.args) < 1')], 'dynamic');
+    const { entries } = runConstraints(accepted, exampleTrajectory({ turns: calls }));
+    expect(entries.map((entry) => entry.verdict)).toEqual(['not-evaluated']);
+    const sides = 'dyn(call) < 1 || earlier.all(a, earlier.all(b, a.text.contains(b.text + "b") || true))';
+    expect(verdicts(sides)).toContain('not-evaluated');
+  });
+
   it('a catastrophic regular expression runs in linear time', () => {
     expect(verdicts('!call.result.matches("(a+)+$") || true')).toContain('satisfied');
     expect(verdicts('!call.result.matches("(a|aa)+b")')).toContain('satisfied');
@@ -97,6 +110,114 @@ describe('hostile constraints are refused or bounded', () => {
     const { tallies } = runConstraints(set.accepted, trajectory);
     expect(tallies.some((tally) => tally.skipped > 0)).toBe(true);
     expect(WORK_LIMITS.session).toBeLessThanOrEqual(10_000_000);
+  });
+
+  const copies = (name: string) => `[${Array(95).fill(name).join(',')}]`;
+  /** 95³ references to a result of 8,000 characters: 7 GB, were it ever written out. */
+  const grown = `[call.result].map(a,${copies('a')}).map(b,${copies('b')}).map(c,${copies('c')})`;
+
+  it.each([
+    ['an id', `sameId(dyn(${grown}), 1)`],
+    ['text', `string(dyn(${grown})) == ""`],
+    ['a number', `sum(dyn(${grown})) > 0.0`],
+    ['a truth', `dyn(${grown}) ? true : false`],
+    ['a key', `call.args[dyn(${grown})] == 1`],
+    ['a path', `pick(${grown}, "*.*.*.*").size() > 0`],
+  ])('a value that shares its parts is never written out, as %s', (_name, assertion) => {
+    for (const verdict of verdicts(assertion)) expect(['unclear', 'not-evaluated']).toContain(verdict);
+  });
+
+  it.each([
+    ['compared', 'call.args != prior[0].args', 'not-evaluated'],
+    ['parsed and compared', 'call.json != prior[0].json', 'not-evaluated'],
+    ['shown', 'string(call.args.x) != ""', 'satisfied'],
+    ['looked up', 'supported(call.args)', 'violated'],
+  ])('data nested to the end of the stack is bounded when %s', (_name, assertion, verdict) => {
+    const nested = (levels: number): string => `${'['.repeat(levels)}1${']'.repeat(levels)}`;
+    const turn = () => ({
+      call: 'deep',
+      args: { x: JSON.parse(nested(900)) },
+      result: nested(50_000),
+    });
+    const { accepted } = admitConstraints([constraint(assertion)], 'dynamic');
+    const { entries } = runConstraints(accepted, exampleTrajectory({ turns: [turn(), turn()] }));
+    expect(entries.map((entry) => entry.verdict)).toContain(verdict);
+  });
+
+  it.each([
+    ['own regular expressions', '!"".matches("(x{1,30}){1,9}" + string(p.step) + "y" + string(q.step + r))'],
+    ['ids of 300,000 characters', 'sameId(p.result, q.result) || true'],
+    ['the source of 300,000 characters', 'supported(q.args) || true'],
+    ['the length of 300,000 characters', 'q.result.size() > r'],
+    ['maps of many keys', 'q.json == null || dyn(q.json) < 1 || size(q.json) > 1'],
+  ])('loops over %s are charged for what they look at', (_name, body) => {
+    const big = 'word '.repeat(60_000);
+    const turns = Array.from({ length: 12 }, (_, at) => ({
+      call: 'big',
+      args: { q: `${big}${at}` },
+      result:
+        at % 2 === 0
+          ? `${big}${at}`
+          : JSON.stringify(Object.fromEntries(Array.from({ length: 30_000 }, (_, key) => [`k${key}`, at]))),
+    }));
+    const loop = `prior.all(p, prior.all(q, [1, 2, 3, 4, 5].all(r, (${body}))))`;
+    const { accepted } = admitConstraints([constraint(loop)], 'dynamic');
+    const { entries } = runConstraints(accepted, exampleTrajectory({ turns }));
+    expect(entries.map((entry) => entry.verdict)).toContain('not-evaluated');
+  });
+
+  it('what came before is not kept for every step of a long session', () => {
+    const turns = Array.from({ length: 10_000 }, (_, at) => ({ user: `turn ${at}` }));
+    const rule = { ...constraint('earlier.size() + prior.size() + userTurns.size() >= 0'), each: 'step' };
+    const { accepted } = admitConstraints([rule], 'dynamic');
+    const { tallies } = runConstraints(accepted, exampleTrajectory({ turns }));
+    // Kept, the lists would hold a hundred million references.
+    expect(tallies[0]?.satisfied).toBeGreaterThan(5_000);
+  });
+
+  it('regular expressions of a set share what may be compiled', () => {
+    const many = Array.from({ length: 500 }, (_, index) =>
+      constraint(
+        Array.from(
+          { length: 6 },
+          (_, at) => `call.result.matches("${'(?i)\\\\pL'.repeat(25)}${at}x${index}")`,
+        ).join(' || '),
+        'true',
+        `c${index}`,
+      ),
+    );
+    const { accepted, refused } = admitConstraints(many, 'dynamic');
+    expect(accepted.length).toBeGreaterThan(10);
+    expect(refused.at(-1)?.errors.join()).toMatch(/more than is compiled from one place/);
+    expect(verdicts(`call.result.matches("${'a{1000}'.repeat(40)}")`)[0]).toMatch(/too large a program/);
+  });
+
+  it('a constraint nested to the end of the stack is refused by name', () => {
+    const x = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`);
+    const item = { ...constraint('true'), examples: { fail: [{ turns: [{ call: 'a', args: { x } }] }] } };
+    expect(admitConstraints([item], 'dynamic').refused).toEqual([
+      { name: 'hostile', errors: ['nested deeper than 32 levels'] },
+    ]);
+  });
+
+  it.each([
+    ['many keys', Array.from({ length: 25_000 }, (_, at) => `k${at}: 1`).join('\n'), /not a constraint file/],
+    ['brackets', '['.repeat(200_000), /nested too deeply/],
+    ['closing brackets', ']'.repeat(100_000), /Unexpected/],
+    ['escapes', `a: "${'\\x'.repeat(100_000)}"`, /Invalid escape/],
+    ['a circle', 'version: 1\nconstraints: &a [*a]', null],
+    ['a tag', 'version: 1\nconstraints: !!js/function "function(){}"', /Unresolved tag.* line 2, column 14/],
+    [
+      'a key given twice',
+      'version: 1\nconstraints: []\nconstraints: []',
+      /'constraints' stands twice at line 3/,
+    ],
+    ['a prototype', 'version: 1\nconstraints: []\n__proto__: {polluted: 1}', /Unrecognized key/],
+    ['2 MB', ' '.repeat(2_000_000), /may have 250000/],
+  ])('a file of %s is refused in time linear in its size', (_name, file, message) => {
+    if (message === null) expect(readConstraintFile(file, 'x.yaml').accepted).toEqual([]);
+    else expect(() => readConstraintFile(file, 'x.yaml')).toThrow(message);
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
   it('a YAML bomb and a file that is none are errors of configuration', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compileConstraint } from '../../../core/constraints/compile.ts';
 import { constraintSchema, type Example } from '../../../core/constraints/constraint.ts';
 import { exampleTrajectory } from '../../../core/constraints/example-session.ts';
+import { admitConstraints } from '../../../core/constraints/read-constraints.ts';
 import { runConstraints } from '../../../core/constraints/run.ts';
 
 const REFUND: Example = {
@@ -80,6 +81,8 @@ describe('what an expression can ask', () => {
     ['supported(77)', 'violated'],
     ['saidByUser("#w77")', 'satisfied'],
     ['saidByUser(30.5)', 'violated'],
+    ['saidByUser("manager")', 'violated'],
+    ['supported("manager")', 'satisfied'],
     ['confirmedBefore(call)', 'satisfied'],
     ['userTurns[0].matches("#W[0-9]+")', 'satisfied'],
     ['matches(call.result, "^ok$")', 'satisfied'],
@@ -108,6 +111,30 @@ describe('what an expression can ask', () => {
     expect(verdict('!called(prior, "refund")')).toBe('satisfied');
     expect(verdict('called(session.calls, "refund")', 'session')).toBe('satisfied');
     expect(verdict('earlier.exists(s, s.text.contains("Do you agree"))', 'step')).toBe('satisfied');
+  });
+
+  it('does not take a tool result in the name of the user for what the user said', () => {
+    const trajectory = exampleTrajectory(REFUND);
+    const steps = trajectory.steps.map((step) => ({
+      ...step,
+      parts: step.parts.map((part) =>
+        part.block.type === 'tool_result' ? { ...part, role: 'user' as const } : part,
+      ),
+    }));
+    const { accepted } = admitConstraints(
+      [
+        {
+          name: 't',
+          targets: ['invention'],
+          kind: 'provenance',
+          guard: 'call.name == "refund"',
+          assertion: 'supported(20.5) && !saidByUser(20.5)',
+          hint: 'h',
+        },
+      ],
+      'user',
+    );
+    expect(runConstraints(accepted, { ...trajectory, steps }).tallies[0]?.satisfied).toBe(1);
   });
 
   it('cannot know what the session does not record', () => {
