@@ -44,39 +44,42 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   const store = (): Option =>
     new Option(
       '--store <where>',
-      'a folder (embedded DynamoDB), table:<name> (DynamoDB in your account), or none',
+      'a folder (embedded DynamoDB), table:<table>@<bucket> (in your account), or none',
     ).default('.rootspan');
-  const depth = (): Option =>
-    new Option(
-      '-d, --depth <depth>',
-      'checks: no model; standard: detection, judge, root causes; deep: adds constraints and votes',
-    )
-      .choices(DEPTHS)
-      .default('standard');
-  const confidence = (): Option =>
-    new Option('-c, --confidence <word>', 'drop findings below it')
-      .choices(['low', 'medium', 'high'])
-      .default('low');
   const json = (): Option =>
     new Option('--json', 'print JSON; the default when standard output is not a terminal');
 
-  program
-    .command('diagnose')
+  /** What `diagnose` and `ingest` have in common: how to diagnose, and what to make of the result. */
+  const diagnosing = (command: Command): Command =>
+    command
+      .addOption(model())
+      .addOption(
+        new Option(
+          '-d, --depth <depth>',
+          'checks: no model; standard: detection, judge, root causes; deep: adds constraints and votes',
+        )
+          .choices(DEPTHS)
+          .default('standard'),
+      )
+      .addOption(
+        new Option('-c, --confidence <word>', 'drop findings below it')
+          .choices(['low', 'medium', 'high'])
+          .default('low'),
+      )
+      .option('--votes <n>', 'how often the judge votes', positiveInteger, 1)
+      .addOption(json())
+      .addOption(store())
+      .option(
+        '--fail-on <categories>',
+        'exit 1 only for these categories or parents, comma-separated',
+        commaList,
+      )
+      .option('--exit-zero', 'exit 0 whatever is found; bad input and errors keep their codes');
+
+  diagnosing(program.command('diagnose'))
     .description('diagnose sessions from files, or from standard input with "-"')
     .argument('<file...>', 'session or telemetry files; see `rootspan formats`')
-    .addOption(model())
-    .addOption(depth())
-    .addOption(confidence())
-    .addOption(json())
-    .addOption(store())
-    .option(
-      '--fail-on <categories>',
-      'exit 1 only for these categories or parents, comma-separated',
-      commaList,
-    )
-    .option('--exit-zero', 'exit 0 whatever is found; bad input and errors keep their codes')
     .option('--record <dir>', "write the model's answers down, for `--model replay:<dir>`")
-    .option('--votes <n>', 'how often the judge votes', positiveInteger, 1)
     .option('--guidelines <file>', "text added to the detection prompt: your team's own rules")
     .option('--constraints <file>', "your team's constraints; see `rootspan constraints check`")
     .option('--healthy <file...>', 'sessions known to be good, to weigh constraints by')
@@ -124,24 +127,11 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
       exitCode = await constraintsCheckCommand(file, options, io);
     });
 
-  program
-    .command('ingest')
+  diagnosing(program.command('ingest'))
     .description(
       'feed Lambda events, CloudWatch envelopes or lines of telemetry through the handlers of the deployed pipeline, and diagnose the sessions in them',
     )
     .argument('[file...]', 'in the order of arrival; without files, goes on where the last run stopped')
-    .addOption(model())
-    .addOption(depth())
-    .addOption(confidence())
-    .addOption(json())
-    .addOption(store())
-    .option(
-      '--fail-on <categories>',
-      'exit 1 only for these categories or parents, comma-separated',
-      commaList,
-    )
-    .option('--exit-zero', 'exit 0 whatever is found; bad input and errors keep their codes')
-    .option('--votes <n>', 'how often the judge votes', positiveInteger, 1)
     .action(async (files: string[], options) => {
       const { ingestCommand } = await import('./commands/ingest.ts');
       exitCode = await ingestCommand(files, options, io);
