@@ -40,6 +40,36 @@ test('every file that docs/agentrx-parts.md names is there', () => {
   for (const file of named) expect(existsSync(path.join(root, file)), file).toBe(true);
 });
 
+test('every part in docs/agentrx-parts.md names a test that exists, by its title', () => {
+  const rows = (
+    read('docs/agentrx-parts.md')
+      .split('\n\n')
+      .find((part) => part.startsWith('| part')) ?? ''
+  )
+    .split('\n')
+    .slice(2)
+    .map((row) => row.split('|').map((cell) => cell.trim()));
+  expect(rows).toHaveLength(16);
+  for (const [, part, here, tests] of rows) {
+    expect(here, part).toMatch(/`core\//);
+    const named = [...(tests ?? '').matchAll(/`(test\/[\w./-]+)` \(([^)]*)\)/g)];
+    expect(named, part).not.toEqual([]);
+    for (const [, file = '', titles = ''] of named) {
+      const written = [
+        ...read(file).matchAll(/\b(?:describe|it|test)(?:\.\w+\([^\n]*\))?\(\s*(['"`])(.*?)\1,/g),
+      ].map((match) => match[2] ?? '');
+      const quoted = [...titles.matchAll(/“([^”]+)”/g)].map((match) => match[1] ?? '');
+      expect(quoted, part).not.toEqual([]);
+      for (const title of quoted) {
+        expect(
+          written.some((one) => one.includes(title)),
+          `${file}: ${title}`,
+        ).toBe(true);
+      }
+    }
+  }
+});
+
 /** As in test/core/detection/prompts.test.ts: changed words need a new version, then the new hash here. */
 const constant = (prompt: readonly PromptText[]): string => prompt[0]?.text ?? '';
 const judged = { run: '', note: null, failures: '', evidence: '', decided: null, assumeFailed: false };
