@@ -50,13 +50,13 @@ export function checkConstraintSet(
   const firings = measureFiring(set.accepted, sessions);
   const checked = set.accepted.map((compiled): ConstraintCheck => {
     const { name } = compiled.constraint;
-    const firing = firings.get(name) ?? noFiring();
+    const firing = firings.get(name)?.firing ?? noFiring();
     const examples = tryExamples(compiled);
     const decidedBy = compiled.assertion === null ? 'model' : 'program';
     const warnings = [
       ...examples.wrong,
       ...(examples.total === 0 && decidedBy === 'program' ? ['it has no examples'] : []),
-      ...objections(firing),
+      ...objections(firing, firings.get(name)?.unclearReason ?? null),
     ];
     return {
       name,
@@ -82,7 +82,7 @@ export function checkConstraintSet(
   return [...checked, ...refused];
 }
 
-function objections(firing: ConstraintCheck['firing']): readonly string[] {
+function objections(firing: ConstraintCheck['firing'], unclearReason: string | null): readonly string[] {
   const all = Object.values(firing);
   const total = (of: (one: Firing) => number): number => all.reduce((sum, one) => sum + of(one), 0);
   const sessions = total((one) => one.sessions);
@@ -91,23 +91,40 @@ function objections(firing: ConstraintCheck['firing']): readonly string[] {
   const unclear = total((one) => one.unclear);
   return [
     ...(total((one) => one.applied) === 0 ? [`its guard was true in none of ${sessions} sessions`] : []),
-    ...(unclear > 0 ? [`it could not be decided in ${unclear} of ${sessions} sessions`] : []),
+    ...(unclear > 0
+      ? [`it could not be decided in ${unclear} of ${sessions} sessions${because(unclearReason)}`]
+      : []),
     ...(healthy.fired > healthy.sessions * ACCEPTABLE_HEALTHY_RATE
       ? [`it fires on ${healthy.fired} of ${healthy.sessions} healthy sessions`]
       : []),
   ];
 }
 
+const because = (reason: string | null): string => (reason === null ? '' : ` (${reason})`);
+
+export interface MeasuredFiring {
+  readonly firing: ConstraintCheck['firing'];
+  /** Why it could not be decided, where that happened first. */
+  readonly unclearReason: string | null;
+}
+
 /** Runs every constraint on every session and counts, by name. */
 export function measureFiring(
   constraints: readonly CompiledConstraint[],
   sessions: readonly TrialSession[],
-): ReadonlyMap<string, ConstraintCheck['firing']> {
-  const counts = new Map(constraints.map(({ constraint }) => [constraint.name, mutableFiring()]));
+): ReadonlyMap<string, MeasuredFiring> {
+  const counts = new Map(
+    constraints.map(({ constraint }) => [
+      constraint.name,
+      { firing: mutableFiring(), unclearReason: null as string | null },
+    ]),
+  );
   for (const { session, outcome } of sessions) {
     for (const tally of runConstraints(constraints, toTrajectory(session)).tallies) {
-      const count = counts.get(tally.name)?.[outcome];
-      if (count !== undefined) add(count, tally);
+      const count = counts.get(tally.name);
+      if (count === undefined) continue;
+      add(count.firing[outcome], tally);
+      count.unclearReason ??= tally.unclearReason;
     }
   }
   return counts;
@@ -153,7 +170,7 @@ function runOn(
 function describe(tally: ConstraintTally | undefined): string {
   if (tally === undefined) return 'not run';
   if (tally.violated > 0) return 'violated';
-  if (tally.unclear > 0) return 'unclear';
+  if (tally.unclear > 0) return `unclear${because(tally.unclearReason)}`;
   if (tally.skipped > 0) return 'beyond the work allowed';
   if (tally.satisfied > 0) return 'satisfied';
   return tally.applied > 0 ? 'left to a model' : 'not reached by the guard';

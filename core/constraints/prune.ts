@@ -32,8 +32,10 @@ export function pruneByFiring(
   const kept: CompiledConstraint[] = [];
   const dropped: Pruned['dropped'][number][] = [];
   for (const compiled of constraints) {
-    const seen = firing.get(compiled.constraint.name)?.healthy;
-    if (compiled.assertion === null || seen === undefined || seen.applied === 0) {
+    const seen = firing.get(compiled.constraint.name)?.firing.healthy;
+    // Where it could never be decided, that it did not fire says nothing.
+    const undecided = seen === undefined || (seen.fired === 0 && seen.applied <= seen.unclear);
+    if (compiled.assertion === null || undecided) {
       kept.push(compiled);
       continue;
     }

@@ -13,6 +13,8 @@ export interface ConstraintTally {
   readonly satisfied: number;
   readonly violated: number;
   readonly unclear: number;
+  /** Why the first place that is unclear or was skipped could not be decided; `null` when there is none. */
+  readonly unclearReason: string | null;
   /** Places that were not looked at because the work allowed was used up. */
   readonly skipped: number;
 }
@@ -80,6 +82,8 @@ export function leaveOpen(open: readonly OpenPlace[], reason: string): readonly 
 interface Verdict {
   readonly place: Place;
   readonly verdict: 'satisfied' | 'violated' | 'unclear' | 'skipped' | 'open';
+  /** The guard was true. */
+  readonly applied: boolean;
   readonly reason: string;
   readonly outcome: Outcome | null;
 }
@@ -97,10 +101,11 @@ function runOne(compiled: CompiledConstraint, view: View, session: Meter) {
   const of = (wanted: Verdict['verdict']): Verdict[] => verdicts.filter((one) => one.verdict === wanted);
   const tally: ConstraintTally = {
     name: constraint.name,
-    applied: verdicts.filter((one) => one.outcome !== null || one.verdict === 'open').length,
+    applied: verdicts.filter((one) => one.applied).length,
     satisfied: of('satisfied').length,
     violated: of('violated').length,
     unclear: of('unclear').length,
+    unclearReason: [...of('unclear'), ...of('skipped')][0]?.reason ?? null,
     skipped: of('skipped').length,
   };
   const open = of('open').map(({ place }): OpenPlace => ({ compiled, place }));
@@ -111,7 +116,7 @@ function runOne(compiled: CompiledConstraint, view: View, session: Meter) {
 function ask(compiled: CompiledConstraint, view: View, place: Place, constraintMeter: Meter): Verdict | null {
   const none = { place, outcome: null };
   if (constraintMeter.exhausted) {
-    return { ...none, verdict: 'skipped', reason: 'budget: the work allowed is used up' };
+    return { ...none, applied: false, verdict: 'skipped', reason: 'budget: the work allowed is used up' };
   }
   const scene = (): Scene => {
     const meter = new Meter(WORK_LIMITS.item, constraintMeter);
@@ -121,15 +126,15 @@ function ask(compiled: CompiledConstraint, view: View, place: Place, constraintM
   try {
     if (!evaluate(compiled.guard, scene()).value) return null;
     applied = true;
-    if (compiled.assertion === null) return { ...none, verdict: 'open', reason: 'left to a model' };
+    if (compiled.assertion === null) return { ...none, applied, verdict: 'open', reason: 'left to a model' };
     const outcome = evaluate(compiled.assertion, scene());
     const verdict = outcome.value ? 'satisfied' : 'violated';
-    return { place, verdict, reason: compiled.constraint.hint, outcome };
+    return { place, verdict, applied, reason: compiled.constraint.hint, outcome };
   } catch (error) {
     if (!(error instanceof EvaluationError)) throw error;
     const where = applied ? 'assertion' : 'guard';
     const reason = `${error.because}: ${where} at this place: ${error.message}`;
-    return { ...none, verdict: error.because === 'budget' ? 'skipped' : 'unclear', reason };
+    return { ...none, applied, verdict: error.because === 'budget' ? 'skipped' : 'unclear', reason };
   }
 }
 

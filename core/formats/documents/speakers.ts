@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../contracts/json.ts';
 import type { SpanError, SpanFlag } from '../../session/model.ts';
 import { plainText, readBlocks, readToolCalls } from './blocks.ts';
+import { readChatTurn } from './chat-turns.ts';
 import type { Turn } from './conversation.ts';
 import { textAt } from './fields.ts';
 
@@ -45,6 +46,8 @@ export function readSpeakerTurns(messages: readonly JsonObject[]): Turn[] {
 
 function readSpeakerTurn(message: JsonObject, position: number): Turn {
   const role = textAt(message, 'role') ?? 'user';
+  // Among agents too a tool's result stands under the tool's name, which is no speaker.
+  if (role === 'tool' || role === 'function') return readChatTurn(message, position);
   const label = textAt(message, 'name', 'source') ?? (KIND_ROLES.has(role) ? undefined : role);
   const flags = new Set<SpanFlag>();
   const blocks = readBlocks(message.content, flags);

@@ -103,7 +103,7 @@ describe('rootspan constraints check', () => {
     expect(row('wrong-examples')?.examples.wrong).toEqual([
       'passing example 1 is violated',
       'passing example 2 is not reached by the guard',
-      'passing example 3 is unclear',
+      "passing example 3 is unclear (missing: assertion at this place: there is no 'amount')",
       'failing example 1 is satisfied',
     ]);
   });
@@ -113,6 +113,16 @@ describe('rootspan constraints check', () => {
       state: 'doubtful',
       warnings: ['it has no examples', 'its guard was true in none of 4 sessions'],
     });
+  });
+
+  it('a rule that cannot be decided has applied, and the reason stands beside it', () => {
+    const file = FILE.replace('called(prior, "get_order")', 'call.args.total > 1');
+    const [only] = checkConstraints(file, 'c.yaml', [{ session: session(['refund']), outcome: 'healthy' }]);
+    expect(only?.firing.healthy).toEqual({ sessions: 1, applied: 1, fired: 0, unclear: 1 });
+    expect(only?.warnings.at(-1)).toBe(
+      "it could not be decided in 1 of 1 sessions (missing: assertion at this place: there is no 'total')",
+    );
+    expect(only?.warnings.join()).not.toContain('its guard was true in none');
   });
 
   it('an alarm that fires on healthy sessions is doubtful', () => {

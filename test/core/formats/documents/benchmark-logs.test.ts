@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readSessions } from '../../../../core/formats/registry.ts';
 import { type Session, sessionSpans } from '../../../../core/session/model.ts';
+import { toTrajectory } from '../../../../core/session/to-trajectory.ts';
 
 const read = (document: unknown, source: string): Session[] => [
   ...readSessions({ text: JSON.stringify(document), source }).sessions,
@@ -40,6 +41,23 @@ describe('tau-bench', () => {
 });
 
 describe('logs of several agents', () => {
+  it("a tool's result under the tool's name belongs to its call and is nobody's turn", () => {
+    const call = { id: 'a1', type: 'function', function: { name: 'weigh', arguments: '{"parcel":"S-17"}' } };
+    const [two] = read(
+      [
+        { role: 'user', content: 'Weigh it.' },
+        { role: 'assistant', name: 'planner', content: 'Dispatcher, go on.' },
+        { role: 'assistant', name: 'dispatcher', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'a1', name: 'weigh', content: '{"kg": 4.2}' },
+      ],
+      'two-agents.json',
+    );
+    expect(toTrajectory(two!).exchanges).toEqual([
+      expect.objectContaining({ name: 'weigh', callStep: 2, resultStep: 3, result: '{"kg": 4.2}' }),
+    ]);
+    expect(sessionSpans(two!).map(({ agent }) => agent)).not.toContain('weigh');
+  });
+
   const [session] = read(
     [
       { role: 'human', content: 'Find the date.' },
