@@ -168,27 +168,19 @@ function recommendations(diagnosis: Diagnosis, { palette, width }: TerminalView)
 }
 
 function gaps(diagnosis: Diagnosis, { palette, width }: TerminalView): string[] {
-  const lines = diagnosis.coverage.gaps.map((gap) => {
-    const spans = gap.spanIds.length === 0 ? '' : ` (${plural(gap.spanIds.length, 'span')})`;
-    return hang(
-      '• ',
-      palette.dim(`${safeText(gap.what)}${spans}: ${safeText(gap.reason)}`),
-      2,
-      width,
-      palette.dim,
-    );
+  const { coverage, outcomeReason, quarantined } = diagnosis;
+  const missing = coverage.gaps.map(({ what, reason, spanIds }) => {
+    const spans = spanIds.length === 0 ? '' : ` (${plural(spanIds.length, 'span')})`;
+    // The verdict above has said that reason already.
+    return `${what}${spans}${reason === outcomeReason ? '' : `: ${reason}`}`;
   });
-  for (const item of diagnosis.quarantined) {
-    lines.push(
-      hang(
-        '• ',
-        palette.dim(`quarantined in ${item.stage}: ${safeText(item.reason)}`),
-        2,
-        width,
-        palette.dim,
-      ),
-    );
-  }
+  // What could not be read of the input is among the gaps.
+  const refused = quarantined
+    .filter(({ stage }) => stage !== 'read')
+    .map(({ stage, reason }) => `quarantined in ${stage}: ${reason}`);
+  const lines = [...missing, ...refused].map((text) =>
+    hang('• ', palette.dim(safeText(text)), 2, width, palette.dim),
+  );
   return lines.length === 0 ? [] : [palette.bold('Not looked at'), ...lines];
 }
 
