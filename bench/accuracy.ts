@@ -40,7 +40,7 @@ export const PROCESS_IO: BenchIo = {
  * 0 measured, 2 usage, 5 waiting.
  */
 export async function benchAccuracy(argv: readonly string[], io: BenchIo = PROCESS_IO): Promise<number> {
-  if (argv.includes('--help')) {
+  if (argv.includes('--help') || argv.includes('-h')) {
     io.out(`${USAGE}\n`);
     return ExitCode.Clean;
   }

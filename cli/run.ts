@@ -14,7 +14,9 @@ Exit codes:
   3  runtime error
   4  partial, or not analysed
   5  waiting for batch answers
+`;
 
+const MODELS = `
 Models:
   none                          checks only; the result names what was not looked for
   bedrock:<model or profile>    Amazon Bedrock Converse, with your AWS credentials
@@ -36,7 +38,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     .version(ROOTSPAN_VERSION)
     .showSuggestionAfterError()
     .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text) })
-    .addHelpText('after', EXIT_CODES)
+    .addHelpText('after', EXIT_CODES + MODELS)
     .exitOverride();
 
   const model = (): Option =>
@@ -44,7 +46,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   const store = (): Option =>
     new Option(
       '--store <where>',
-      'a folder (embedded DynamoDB), table:<table>@<bucket> (in your account), or none',
+      'a folder (embedded DynamoDB), table:<table>@<bucket> (in your account: the output Store of the stack), or none',
     ).default('.rootspan');
   const json = (): Option =>
     new Option('--json', 'print JSON; the default when standard output is not a terminal');
@@ -74,7 +76,8 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
         'exit 1 only for these categories or parents, comma-separated',
         commaList,
       )
-      .option('--exit-zero', 'exit 0 whatever is found; bad input and errors keep their codes');
+      .option('--exit-zero', 'exit 0 whatever is found; bad input and errors keep their codes')
+      .addHelpText('after', MODELS);
 
   diagnosing(program.command('diagnose'))
     .description('diagnose sessions from files, or from standard input with "-"')
@@ -240,6 +243,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   program
     .command('estimate')
     .description('what a diagnosis would take: spans, tokens, chunks, USD; asks no model')
+    .addHelpText('after', MODELS)
     .argument('<file...>', 'session or telemetry files')
     .addOption(model().default('bedrock:global.anthropic.claude-sonnet-4-6'))
     .addOption(json())

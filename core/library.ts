@@ -1,4 +1,4 @@
-import { SessionInvalidError } from './contracts/errors.ts';
+import { ConfigurationInvalidError, SessionInvalidError } from './contracts/errors.ts';
 import { parseAtDoor } from './contracts/parse.ts';
 import type { CallRecord } from './contracts/stages.ts';
 import { DEFAULT_OPTIONS, type DiagnosisOptions } from './diagnosis/options.ts';
@@ -131,6 +131,8 @@ export async function diagnoseSession(
   given: LibraryOptions & { readonly now: Date },
 ): Promise<Diagnosis> {
   const { now, ...rest } = given;
+  if (!(now instanceof Date) || Number.isNaN(now.getTime()))
+    throw new ConfigurationInvalidError('diagnoseSession: expected a valid Date as `now`');
   const { deps, options } = setUp(rest);
   return diagnose(checked(session), options, { ...deps, clock: { now: () => now.getTime() } });
 }

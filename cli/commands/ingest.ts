@@ -5,6 +5,7 @@ import { VirtualClock } from '../../adapters/local/virtual-clock.ts';
 import { DEFAULT_SETTINGS } from '../../core/contracts/agent-settings.ts';
 import { getJson } from '../../core/contracts/carried.ts';
 import { parseAtDoor } from '../../core/contracts/parse.ts';
+import { plural } from '../../core/contracts/plural.ts';
 import { type ConfidenceWord, DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
 import type { Depth } from '../../core/diagnosis/schema.ts';
 import { ExitCode, worstExitCode } from '../../core/diagnosis/verdict.ts';
@@ -127,7 +128,10 @@ async function deliver(files: readonly string[], desk: Desk, io: CliIo): Promise
   return codes;
 }
 
-/** Lets time run until no timer is left. One that fails stays armed in the index, for the next run. */
+/**
+ * Lets time run until no timer is left. One that fails stays armed in the index, for the next run. What is closed
+ * without a diagnosis is said with the reason, and never reads as clean: its code is Partial.
+ */
 export async function settle(desk: Desk, io: CliIo): Promise<ExitCode[]> {
   const waiting = new Set(desk.timers.waiting.map(({ timer }) => timer.sessionId));
   // Of a run that was broken off.
@@ -141,9 +145,37 @@ export async function settle(desk: Desk, io: CliIo): Promise<ExitCode[]> {
     io.err(`rootspan: closing ${safeLine(body, 300)}: ${text}\n`);
     codes.push(exitCode);
   });
-  for (let timer = desk.timers.next(); timer !== null; timer = desk.timers.next())
+  const leftOut = new Map<string, string>();
+  for (let timer = desk.timers.next(); timer !== null; timer = desk.timers.next()) {
     await handle({ Records: [{ messageId: timer.token, body: JSON.stringify(timer) }] });
+    const state = await desk.index.state(timer.sessionId);
+    if (state?.open === false && state.skipped !== null) leftOut.set(state.sessionId, state.skipped);
+  }
+  if (sayLeftOut(leftOut, io)) codes.push(ExitCode.Partial);
   return codes;
+}
+
+const SHOWN_IDS = 3;
+
+/** Reasons as close-session writes them down; others are names of errors. */
+const WHY_LEFT_OUT: Readonly<Record<string, string>> = {
+  'no-agent-content':
+    'no span of an agent, model or tool in them (other traffic, or content that is not here)',
+  'no-spans': 'log records without their spans, from which no session could be made',
+};
+
+/** False when there is nothing to say. */
+function sayLeftOut(leftOut: ReadonlyMap<string, string>, io: CliIo): boolean {
+  for (const reason of new Set(leftOut.values())) {
+    const ids = [...leftOut].filter(([, own]) => own === reason).map(([id]) => safeLine(id, 60));
+    const more = ids.length > SHOWN_IDS ? `, and ${ids.length - SHOWN_IDS} more` : '';
+    io.err(
+      `rootspan: ${plural(ids.length, 'session')} closed without a diagnosis: ${reason}: ` +
+        `${Object.hasOwn(WHY_LEFT_OUT, reason) ? WHY_LEFT_OUT[reason] : 'the input cannot be a session'} ` +
+        `(${ids.slice(0, SHOWN_IDS).join(', ')}${more}); \`rootspan doctor\` on the files says what is missing\n`,
+    );
+  }
+  return leftOut.size > 0;
 }
 
 async function loadSession(key: string, { objects }: LocalStores): Promise<Session> {

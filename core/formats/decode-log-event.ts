@@ -16,6 +16,7 @@ const MAX_PREFIX_TRIES = 3;
  * - `not-json:` plain text (an application's stdout)
  * - `cut-json:` begins like JSON and breaks off: perhaps half of an event over CloudWatch's 256 KB line limit
  * - `bad-json:` begins like JSON and is none
+ * - `no-id:` a span that has no trace id at all
  * - `not-telemetry:` JSON, but neither span nor log record; the keys found are named
  */
 export function decodeLogEventMessage(message: string): RawRecord[] | Unread {
@@ -44,6 +45,8 @@ const beginsLikeRecords = (text: string): boolean => /^(?:\{|\[\s{0,64}(?:[{[\]"
 function readDecoded(value: JsonValue): RawRecord[] | Unread {
   const found = recordsIn(value);
   if (found.length > 0) return found;
+  if (isJsonObject(value) && 'spanId' in value && 'startTimeUnixNano' in value && !('traceId' in value))
+    return unread('no-id: a span without a trace id or span id');
   const keys = isJsonObject(value) ? Object.keys(value).slice(0, 8).join(', ') : typeof value;
   return unread(
     `not-telemetry: neither span nor log record (found ${redactText(keys).slice(0, 200) || 'nothing'})`,

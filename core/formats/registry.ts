@@ -3,6 +3,7 @@ import { isJsonObject, type JsonValue } from '../contracts/json.ts';
 import { assembleSessions } from '../session/assemble.ts';
 import type { Session, Unread } from '../session/model.ts';
 import { redactCredentials, redactText, redactUnread } from '../session/redact-credentials.ts';
+import { foreignExports } from './containers/foreign-exports.ts';
 import { CONTAINERS } from './containers/index.ts';
 import { sanitiseJson } from './decode-json.ts';
 import { decodeLogEventMessage } from './decode-log-event.ts';
@@ -62,6 +63,11 @@ export function readSessions(input: SessionInput): ReadResult {
 }
 
 function readAll(input: SessionInput): ReadResult {
+  // A caller without types may hand in the bare text.
+  if (typeof input !== 'object' || input === null || !('text' in input || 'document' in input))
+    throw new SessionInvalidError(
+      `readSessions: expected {text, source} or {document, source}, found ${input === null ? 'null' : typeof input}`,
+    );
   const { source } = input;
   const parsed =
     'text' in input
@@ -207,7 +213,10 @@ function readParts(document: JsonValue, source: string, further: readonly RawRec
       refusals[0] ??
       new SessionInvalidError(
         `${source}: no known format – found ${describe(document)}. ` +
-          `Expected one of ${[...DOCUMENTS, ...CONTAINERS].map((format) => format.id).join(', ')}; ` +
+          `Expected one of ${[...DOCUMENTS, ...CONTAINERS]
+            .filter((format) => format !== foreignExports)
+            .map((format) => format.id)
+            .join(', ')}; ` +
           '`rootspan formats` says how each is recognised.',
       )
     );

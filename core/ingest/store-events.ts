@@ -85,8 +85,8 @@ function readEvent(event: LogEvent): Reading {
   const decoded = decodeLogEventMessage(event.message);
   if (!Array.isArray(decoded)) {
     if (!isForeignLine(decoded.reason)) return { reason: decoded.reason };
-    // The rest came in another delivery: `rootspan quarantine retry` joins them.
-    return isPieceOfLine(event.message)
+    // The rest came in another delivery: `rootspan quarantine retry` joins them. What parses is no piece.
+    return decoded.reason.startsWith('not-json:') && isPieceOfLine(event.message)
       ? { reason: 'cut-json: a piece of a line whose beginning is elsewhere' }
       : { arrivals: [] };
   }

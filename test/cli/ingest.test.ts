@@ -94,6 +94,24 @@ test('a second run with a late record makes version 2 and supersedes version 1; 
   ]);
 });
 
+test('a session without agent content is closed without a diagnosis, and that is said with the reason', async () => {
+  const store = path.join(scratchFolder(), 'store');
+  const traffic = (traceId: string) => ({
+    ...span({ traceId, spanId: 'd1' }),
+    name: 'GET /',
+    kind: 'CLIENT',
+    scope: { name: 'opentelemetry.instrumentation.requests' },
+    attributes: { 'http.request.method': 'GET' },
+  });
+  const file = scratchFile('1.jsonl', lines(traffic('b'), traffic('c')));
+  const run = await rootspan(['ingest', file, '--store', store]);
+  expect(run.out).toBe('');
+  expect(run.err).toContain('2 sessions closed without a diagnosis: no-agent-content');
+  // Nothing was looked at: that is not clean, and the same events again do not make it so.
+  expect(run.exitCode).toBe(4);
+  expect((await rootspan(['ingest', file, '--store', store])).exitCode).toBe(4);
+});
+
 test('a run that waits for a batch of answers goes on with the next, without files', async () => {
   const folder = scratchFolder();
   const store = path.join(folder, 'store');

@@ -81,9 +81,11 @@ describe('a batch', () => {
       '{"a":1}',
       '{"level":"INFO","message":"started"}',
       'START RequestId: 1 {"x": 2}',
+      // An escaped quote makes it look like the end of a cut line, if it is not parsed.
+      JSON.stringify({ message: 'say "hi', details: {} }),
     ];
     expect(await world.deliver(lines.map((line) => logEvent(line)))).toMatchObject([
-      { stored: 0, quarantined: [], unrelated: 5 },
+      { stored: 0, quarantined: [], unrelated: 6 },
     ]);
     expect(world.objects.objects.size).toBe(0);
   });
@@ -114,6 +116,7 @@ const POISON: readonly [what: string, event: LogEvent, reason: RegExp][] = [
   ['half of a cut line', logEvent(`{"traceId":"${A}","spanId":"${id('c', 16)}","na`), /^cut-json/],
   ['nested without end', logEvent(`{"traceId":${'['.repeat(5000)}${']'.repeat(5000)}}`), /deeper/],
   ['a span without a trace id', logEvent(span({ traceId: '0' })), /^no-id/],
+  ['a span without the field of the trace id', logEvent({ ...span(), traceId: undefined }), /^no-id/],
   ['a span without a span id', logEvent(span({ spanId: '0' })), /^no-id/],
   [
     'content that belongs nowhere',

@@ -25,6 +25,14 @@ describe('library', () => {
     expect(diagnosis).toMatchObject({ sessionId: 'refund', outcome: 'NO_FAILURE_FOUND' });
   });
 
+  test('a caller without types is told what is missing, before a model is asked', async () => {
+    const model = scriptedModel([]);
+    const given = { model } as unknown as Parameters<typeof diagnoseSession>[1];
+    await expect(diagnoseSession(refundSession(), given)).rejects.toThrow('a valid Date as `now`');
+    const bare = 'the text of a file' as unknown as Parameters<typeof readSessions>[0];
+    expect(() => readSessions(bare)).toThrow('expected {text, source} or {document, source}, found string');
+  });
+
   test('detectFailures says what it found and what it looked at', async () => {
     const detection = await detectFailures(refundSession(), { model: scriptedModel([FOUND]) });
     expect(detection).toMatchObject({
