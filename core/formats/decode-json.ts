@@ -1,10 +1,8 @@
-import { jsonrepair } from 'jsonrepair';
 import { isJsonObject, type JsonValue } from '../contracts/json.ts';
+import { mendJson } from '../contracts/mend-json.ts';
 
 /** Deeper documents are refused: every walk over a parsed value may then recurse. */
 export const MAX_JSON_DEPTH = 200;
-/** jsonrepair works on a copy in memory and recurses; no producer's broken arguments are longer. */
-const MAX_REPAIR_LENGTH = 2_000_000;
 /** Producers quote JSON in JSON; three levels is the most that real records carry. */
 const MAX_NESTED_LEVELS = 3;
 
@@ -85,14 +83,11 @@ export function parseLooseJson(text: string): Decoded {
   const strict = parseJson(text);
   if (strict.ok) return strict;
   const { depth, open } = scan(text);
-  if (depth > MAX_JSON_DEPTH || text.length > MAX_REPAIR_LENGTH || !REPAIRABLE.test(text)) return strict;
-  try {
-    const repaired = parseJson(jsonrepair(text));
-    if (!repaired.ok) return strict;
-    return { ok: true, value: repaired.value, note: open ? 'truncated' : 'repaired' };
-  } catch {
-    return strict;
-  }
+  if (depth > MAX_JSON_DEPTH || !REPAIRABLE.test(text)) return strict;
+  const mended = mendJson(text);
+  const repaired = mended === null ? strict : parseJson(mended);
+  if (!repaired.ok) return strict;
+  return { ok: true, value: repaired.value, note: open ? 'truncated' : 'repaired' };
 }
 
 /** `[INFO] done` and `{name}, hello` are prose: only what opens like an object, a list of values or a string is mended. */

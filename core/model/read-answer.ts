@@ -1,6 +1,6 @@
-import { jsonrepair } from 'jsonrepair';
 import type * as z from 'zod';
 import type { JsonValue } from '../contracts/json.ts';
+import { mendJson } from '../contracts/mend-json.ts';
 import type { AnswerDefect } from './answer-defect.ts';
 import { findJsonSpans } from './find-json.ts';
 
@@ -16,12 +16,6 @@ export type ReadResult<T> =
 
 /** Longer than any model's answer. UTF-16 units. */
 const LONGEST_ANSWER = 2_000_000;
-/**
- * jsonrepair's time grows with the square of the places to mend (measured: 0.6 s at worst for 50,000 characters,
- * 15 s for 200,000). Our prompts ask for 15,000 tokens at most, which is below this.
- */
-const LONGEST_MENDED = 80_000;
-
 /**
  * Reads a model's text as a value of the schema. JSON.parse on the whole comes first. The second try looks at each
  * bracketed run, last first since models put the answer last, and mends what is not JSON (single quotes, trailing
@@ -39,10 +33,9 @@ export function readAnswer<T>(text: string, schema: z.ZodType<T>): ReadResult<T>
 
   const spans = findJsonSpans(body);
   const lastOpen = spans.reduce((last, span) => (span.open ? Math.max(last, span.start) : last), -1);
-  const mendable = body.length <= LONGEST_MENDED;
   const closed = spans
     .filter((span) => !span.open)
-    .map((span) => ({ ...span, json: parseJson(span.text) ?? (mendable ? mendJson(span.text) : undefined) }));
+    .map((span) => ({ ...span, json: parseJson(span.text) ?? parseMended(span.text) }));
   const values = closed
     .flatMap(({ start, fenced, json }) =>
       json !== undefined && (fenced || saysSomething(json)) ? [{ start, json }] : [],
@@ -108,13 +101,9 @@ function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-function mendJson(text: string): JsonValue | undefined {
-  try {
-    return parseJson(jsonrepair(text));
-  } catch {
-    // JSONRepairError, or a RangeError on absurd nesting: either way it is not JSON.
-    return undefined;
-  }
+function parseMended(text: string): JsonValue | undefined {
+  const mended = mendJson(text);
+  return mended === null ? undefined : parseJson(mended);
 }
 
 /** A JSON text inside a JSON string, as some servers send tool arguments. */

@@ -117,11 +117,11 @@ describe('laws', () => {
     );
   });
 
-  it('an answer too long to mend is still read when it is JSON', () => {
+  it('a long answer is read, and mended, like a short one', () => {
     const span = 'x'.repeat(100_000);
     const long = JSON.stringify({ failures: [{ ...value.failures[0], span }] });
     expect(readAnswer(`Here: ${long}`, schema).ok).toBe(true);
-    expect(readAnswer(long.replace('}]}', '},]}'), schema)).toMatchObject({ ok: false, defect: 'not-json' });
+    expect(readAnswer(long.replace('}]}', '},]}'), schema).ok).toBe(true);
   });
 
   it('nothing makes it throw', () => {
