@@ -2,7 +2,8 @@
  * Text of broken JSON as JSON text, by best effort: single and curly quotes, raw line breaks and control characters,
  * Python and JavaScript literals (NaN and infinities become strings), tuples, bare keys and words, comments, commas
  * too many, or too few after numbers and brackets, quotes inside quotes where what follows shows that they end nothing,
- * and a text cut off anywhere, whose brackets are closed. `null` when it is none of that. Evaluates nothing, never throws.
+ * closing brackets too many at the end, a text cut off anywhere, whose brackets are closed, and JSON lines, which become
+ * a list. `null` when it is none of that. Evaluates nothing, never throws.
  *
  * Ours and not a library's because the text is hostile: jsonrepair 3.15 takes 190 s for 50,000 characters of
  * `"http://a"http://a"…` and more than a minute for 200,000 of `{`. Here every character is read once, with a bounded
@@ -10,7 +11,9 @@
  */
 export function mendJson(text: string): string | null {
   const mender = new Mender(text);
-  return mender.value(0) && mender.isAtEnd() ? mender.out.join('') : null;
+  const values = mender.values();
+  if (values === 0) return null;
+  return values === 1 ? mender.out.join('') : `[${mender.out.join('')}]`;
 }
 
 /** As deep as the readers go (core/formats/decode-json.ts). */
@@ -47,7 +50,20 @@ class Mender {
     this.#text = text;
   }
 
-  isAtEnd(): boolean {
+  /** How many values the text is: one, or objects and lists one after the other (JSON lines). 0 when it is none. */
+  values(): number {
+    for (let count = 0; ; count += 1) {
+      if (count > 0) {
+        if (this.#isAtEnd() || /^[\s}\])]{1,50}$/.test(this.#text.slice(this.#at, this.#at + 51)))
+          return count;
+        if (!'{['.includes(this.#text[this.#at] ?? '') || !/[}\]]$/.test(this.out.at(-1) ?? '')) return 0;
+        this.out.push(',');
+      }
+      if (!this.value(0)) return 0;
+    }
+  }
+
+  #isAtEnd(): boolean {
     this.#skipSpace();
     return this.#at >= this.#text.length;
   }
@@ -83,7 +99,7 @@ class Mender {
       if (!first) this.out.push(',');
       if (item()) continue;
       // Cut between a name and its value.
-      if (!this.isAtEnd()) return false;
+      if (!this.#isAtEnd()) return false;
       this.out.length = before;
     }
   }

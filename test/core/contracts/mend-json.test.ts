@@ -31,6 +31,8 @@ describe('what is mended', () => {
     ['quotes inside quotes', '{"say": "he said "no" to me", "n": 1}', { say: 'he said "no" to me', n: 1 }],
     ['a path', '{"p": "C:\\dir\\x41"}', { p: 'C:\\dirA' }],
     ['escapes of Python', "['\\x41\\u0042']", ['AB']],
+    ['closing brackets too many', '{"a": [1]}}]', { a: [1] }],
+    ['JSON lines', '{"a": 1}\n{"a": 2}\n', [{ a: 1 }, { a: 2 }]],
     ['cut in a text', '{"a": ["b', { a: ['b'] }],
     ['cut after a name', '{"a": 1, "b":', { a: 1 }],
     ['cut after a backslash', '["a\\', ['a']],
