@@ -1,5 +1,6 @@
 import { CATEGORY_IDS, type CategoryId } from '../detection/taxonomy.ts';
 import { CONFIDENCE } from '../diagnosis/options.ts';
+import { cutText } from '../diagnosis/quarantine.ts';
 import type { Failure, ValidationEntry } from '../diagnosis/schema.ts';
 import { failureCategoryOf } from '../judge/align.ts';
 import { CRITICAL_CATEGORIES } from '../judge/categories.ts';
@@ -19,13 +20,15 @@ export function failuresFromConstraints(
     const [target] = constraint?.targets ?? [];
     const own = entry.origin === 'user' || entry.origin === 'semantic';
     if (target === undefined || !own || entry.verdict !== 'violated' || entry.severity === 'low') return [];
-    const quote = entry.evidence[0]?.quote ?? '';
+    const [proof] = entry.evidence;
+    // The values that were compared are the proof; the quote alone only says where.
+    const shown = proof === undefined ? '' : ` — "${proof.quote}" ${cutText(proof.note, 200)}`;
     return [
       {
         span_id: entry.spanId,
         category: [asFailureCategory(target)],
         confidence: [CONFIDENCE[entry.severity]],
-        evidence: [quote === '' ? entry.reason : `${entry.reason} — "${quote}"`],
+        evidence: [`${entry.reason}${shown}`.trim()],
         source: [{ kind: 'constraint', ref: entry.constraint }],
       },
     ];

@@ -6,11 +6,16 @@ import { escapeText } from '../session/render-text.ts';
 import { LANGUAGE_CARD } from './language-card.ts';
 
 /** Raise with every change of the words below, of the language card or of the functions. */
-export const CONSTRAINTS_PROMPT_VERSION = 'constraints-1';
+export const CONSTRAINTS_PROMPT_VERSION = 'constraints-2';
 export const RUBRICS_PROMPT_VERSION = 'rubrics-1';
 
 const TARGETS = `## What a violation may mean (targets, one to three ids)
-${CHECKLIST.map(({ id, criteria }) => `- ${id}: ${criteria[criteria.length - 1] ?? ''}`).join('\n')}`;
+${CHECKLIST.map(({ id, name, boundary }) => `- ${id}: ${name}. ${firstSentence(boundary ?? 'Nothing else fits.')}`).join('\n')}`;
+
+/** The boundary of a category begins with what it is in a word; its criteria make sense only together. */
+function firstSentence(text: string): string {
+  return text.slice(0, text.indexOf('.') + 1);
+}
 
 const ALREADY = `## Not needed
 Fixed checks already look for: arguments that break a tool's schema, tools that do not exist, errors in results, missing

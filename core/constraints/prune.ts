@@ -66,17 +66,23 @@ export function tooStrict(tally: ConstraintTally): string | null {
     : null;
 }
 
-/** One of each rule: the first by name, and by what it says. */
+const WHITE_SPACE_OR_TEXT = /"[^"]*"|'[^']*'|\s+/g;
+const squeeze = (expression: string): string =>
+  expression.replace(WHITE_SPACE_OR_TEXT, (found) => (found.trim() === '' ? '' : found));
+
+/** One of each rule: the first by name, and by what it says. Those of users are all kept: each is owed its entry. */
 export function withoutDuplicates(constraints: readonly CompiledConstraint[]): readonly CompiledConstraint[] {
   const seen = new Set<string>();
-  return constraints.filter(({ constraint, only }) => {
-    const squeeze = (text: string): string => text.replace(/\s+/g, '');
-    const says = squeeze(`${constraint.guard}\n${constraint.assertion ?? constraint.rubric.join('\n')}`);
+  return constraints.filter(({ constraint, only, origin }) => {
+    const { each, guard, assertion, rubric } = constraint;
+    const says = [each, squeeze(guard), assertion === null ? rubric.join('\n') : squeeze(assertion)].join(
+      '\n',
+    );
     const keys = [
       `name ${constraint.name}`,
       `rule ${says} ${only === null ? '' : [...only].sort().join(',')}`,
     ];
-    if (keys.some((key) => seen.has(key))) return false;
+    if (origin !== 'user' && keys.some((key) => seen.has(key))) return false;
     for (const key of keys) seen.add(key);
     return true;
   });

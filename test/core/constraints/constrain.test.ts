@@ -387,6 +387,39 @@ describe('reflection and pruning', () => {
     });
   });
 
+  it('every constraint of the user has its entry, and only what says the same is a repetition', async () => {
+    const rule = (name: string, more: object) =>
+      written({ name, guard: 'true', assertion: 'session.goal != "a  b"', spans: [], ...more });
+    const plain = (name: string) => {
+      const { spans: _, ...rest } = { spans: [], ...rule(name, {}) };
+      return constraintSchema.parse(rest);
+    };
+    const { validationLog } = await constrain(
+      preparedSession(refundSession(), {
+        depth: 'deep',
+        constraints: [plain('one'), plain('two')],
+      }),
+      null,
+      scriptedModel([
+        { purpose: 'constraints-global', reply: { constraints: [] } },
+        {
+          purpose: 'constraints-dynamic',
+          reply: {
+            constraints: [
+              rule('same', { assertion: 'session.goal!="a  b"' }),
+              rule('other-text', { assertion: 'session.goal != "a b"' }),
+              rule('other-places', { each: 'step' }),
+            ],
+          },
+        },
+      ]),
+      { counter },
+    );
+    const names = new Set(validationLog.map(({ constraint }) => constraint));
+    for (const name of ['one', 'two', 'other-text', 'other-places']) expect(names).toContain(name);
+    expect(names).not.toContain('same');
+  });
+
   it('a written constraint that the run breaks nearly everywhere counts as low and says so', async () => {
     const calls = Array.from({ length: 8 }, (_, at) => tool(`c${at}`, 'read', { at }, 'x'));
     const strict = written({ name: 'strict', guard: 'true', assertion: 'call.args.at > 6', spans: [] });

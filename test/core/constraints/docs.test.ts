@@ -77,11 +77,11 @@ const dynamic = { agent: { policy: '', tools: '' }, goal: '', existing: [], part
 test.each([
   [
     CONSTRAINTS_PROMPT_VERSION,
-    'constraints-1',
+    'constraints-2',
     [globalPrompt(dynamic.agent), dynamicPrompt(dynamic), constraintRepairPrompt([])]
       .map(constant)
       .join('\n'),
-    '869c9acd75e7539e',
+    '45859cb7b1268957',
   ],
   [RUBRICS_PROMPT_VERSION, 'rubrics-1', constant(rubricPrompt('', '')), 'a16742141eb2cd89'],
   [
