@@ -42,6 +42,7 @@ export async function diagnoseAll(
   const codes: ExitCode[] = [];
   const report = progress(io);
   const deps = await pipelineDeps(flags.model, store, io, flags.record);
+  const done: Pick<Diagnosis, 'outcome' | 'failures' | 'criticalStep'>[] = [];
   let waiting = 0;
   for (const [index, task] of tasks.entries()) {
     const name = safeLine(task.sessionId, 100);
@@ -56,6 +57,8 @@ export async function diagnoseAll(
         store === null ? fresh : { ...fresh, version: (await store.diagnoses.put(fresh)).version };
       report('');
       print(stored, asJson, failOn, io);
+      // Not the whole of it: hundreds of sessions may be long ones.
+      done.push({ outcome: stored.outcome, failures: stored.failures, criticalStep: stored.criticalStep });
       await task.finished?.();
       const { exitCode } = verdict(stored, { failOn });
       codes.push(flags.exitZero === true && exitCode !== ExitCode.Runtime ? ExitCode.Clean : exitCode);
@@ -78,7 +81,27 @@ export async function diagnoseAll(
         'put the answers into responses.jsonl beside it and run the same command again\n',
     );
   }
+  if (tasks.length > 1) io.err(summarise(done, tasks.length));
   return codes;
+}
+
+/** For who reads hundreds: how many came out how, and by which category they were lost, the most frequent first. */
+function summarise(
+  done: readonly Pick<Diagnosis, 'outcome' | 'failures' | 'criticalStep'>[],
+  all: number,
+): string {
+  const counts = (values: readonly string[]): string =>
+    [...Map.groupBy(values, (value) => value)]
+      .map(([value, { length }]) => ({ value, length }))
+      .sort((a, b) => b.length - a.length)
+      .map(({ value, length }) => `${length} ${value}`)
+      .join(', ');
+  const failing = done.filter(({ failures }) => failures.length > 0).length;
+  const critical = counts(done.flatMap(({ criticalStep }) => criticalStep?.category ?? []));
+  return (
+    `rootspan: ${done.length} of ${all} sessions diagnosed (${counts(done.map(({ outcome }) => outcome)) || 'none'}), ` +
+    `${failing} with failures${critical === '' ? '' : `; critical steps: ${critical}`}\n`
+  );
 }
 
 function print(diagnosis: Diagnosis, asJson: boolean, failOn: readonly string[], io: CliIo): void {

@@ -23,7 +23,7 @@ export async function listCommand(flags: ListFlags, io: CliIo): Promise<number> 
     throw new UsageError('give one of --agent, --service, --outcome and --category: each is its own index');
   const store = requireStore(await openStore(flags.store));
   try {
-    const { items } = await store.diagnoses.recent({
+    const { items, next } = await store.diagnoses.recent({
       limit: flags.limit,
       ...(flags.agent === undefined ? {} : { agent: flags.agent }),
       ...(flags.service === undefined ? {} : { service: flags.service }),
@@ -31,6 +31,7 @@ export async function listCommand(flags: ListFlags, io: CliIo): Promise<number> 
       ...(flags.category === undefined ? {} : { category: flags.category }),
       ...(flags.since === undefined ? {} : { since: sinceIso(flags.since, Date.now()) }),
     });
+    if (next !== undefined) io.err(`rootspan: the newest ${items.length}; there are more: --limit <n>\n`);
     if (flags.json ?? !io.outIsTerminal) {
       for (const item of items) io.out(`${JSON.stringify(item)}\n`);
       return 0;

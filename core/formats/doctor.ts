@@ -70,7 +70,7 @@ export function examineTelemetry(
     noHierarchy(all),
     unknownScopes(spans, dialectOf),
     foreignSchemas(spans),
-    noAgentContent(all, records, lost),
+    noAgentContent(all, records, lost, namesOfScopes(spans)),
     unreadable(lost),
   ].filter((finding) => finding !== null);
   return {
@@ -228,15 +228,18 @@ function unknownScopes(
       /(llm|agent|gen_?ai|openai|anthropic|bedrock-runtime|langchain|llama|crew|mcp)/i.test(span.scope.name),
   );
   if (strange.length === 0) return null;
-  const names = [...new Set(strange.map((span) => span.scope.name))].sort().slice(0, 5);
+  const names = namesOfScopes(strange);
   return {
     code: 'unknown-scope',
     severity: 'weakens',
-    found: `${strange.length} spans of ${names.join(', ')} look like an agent's, but carry no attributes that are read; they are kept as plain spans`,
+    found: `${strange.length} spans of ${names} look like an agent's, but carry no attributes that are read; they are kept as plain spans`,
     advice:
       'switch the instrumentation to the OpenTelemetry GenAI conventions or OpenInference, or send us such a span',
   };
 }
+
+const namesOfScopes = (spans: readonly RawSpan[]): string =>
+  [...new Set(spans.map((span) => span.scope.name || '(unnamed)'))].sort().slice(0, 5).join(', ');
 
 function foreignSchemas(spans: readonly RawSpan[]): DoctorFinding | null {
   const names = spans.flatMap((span) =>
@@ -256,6 +259,7 @@ function noAgentContent(
   spans: readonly Span[],
   records: readonly RawRecord[],
   lost: readonly Unread[],
+  scopes: string,
 ): DoctorFinding | null {
   if (spans.some((span) => span.kind !== 'other') || (records.length === 0 && lost.length > 0)) return null;
   return {
@@ -264,9 +268,12 @@ function noAgentContent(
     found:
       records.length === 0
         ? 'there are no records'
-        : `none of the ${records.length} records is a step of an agent`,
+        : `none of the ${records.length} records is a step of an agent${scopes === '' ? '' : `; their scopes: ${scopes}`}`,
     advice:
-      'check the log group and the time range; agent spans are in aws/spans, their content may be in /aws/bedrock-agentcore/runtimes/…',
+      'check the log group and the time range; agent spans are in aws/spans, their content may be in /aws/bedrock-agentcore/runtimes/…' +
+      (scopes === ''
+        ? ''
+        : '; if one of these scopes is your agent, `rootspan formats` lists what its instrumentation must write'),
   };
 }
 

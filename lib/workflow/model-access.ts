@@ -13,7 +13,12 @@ const PROFILE = /^(?:global|us|us-gov|eu|apac|jp|au|ca|sa)\.(?=[a-z0-9-]+\.)/;
 export function giveModels(step: StepLambda, specs: readonly string[]): void {
   const stack = Stack.of(step);
   const resources = [...new Set(specs)].flatMap((spec) => {
-    if (!spec.startsWith('bedrock:')) return [];
+    if (spec === 'none' || /^openai:.+@https?:\/\//.test(spec)) return [];
+    // `batch:` and `replay:` read a folder at a desk.
+    if (!spec.startsWith('bedrock:'))
+      throw new Error(
+        `model ${spec}: in an account expected bedrock:<model or profile id>, openai:<model>@<base URL> or none`,
+      );
     const id = spec.slice('bedrock:'.length);
     if (!/^[a-z0-9-]+\.[A-Za-z0-9.:_-]+$/.test(id))
       throw new Error(

@@ -124,6 +124,20 @@ test('the start of an id that begins two sessions names both', async () => {
   expect(run.err).toMatch(/begins 2 session ids: order-\d, order-\d/);
 });
 
+test('of several sessions the sum is said at the end, and a list that is cut says so', async () => {
+  const store = path.join(scratchFolder(), 'store');
+  const chat = scratchFile('chat.json', [{ role: 'user', content: 'Hello?' }]);
+  const run = await rootspan(['diagnose', EXAMPLE, chat, '--store', store]);
+  expect(run.err).toContain(
+    '2 of 2 sessions diagnosed (2 PARTIAL), 1 with failures; critical steps: 1 invention',
+  );
+  expect((await rootspan(['diagnose', EXAMPLE, '--store', 'none'])).err).toBe('');
+  const list = await rootspan(['list', '--store', store, '--limit', '1']);
+  expect(list.out.trim().split('\n')).toHaveLength(1);
+  expect(list.err).toContain('there are more');
+  expect((await rootspan(['list', '--store', store])).err).toBe('');
+});
+
 test('stored, listed, shown; the same session again is the same version', async () => {
   const store = path.join(scratchFolder(), 'store');
   await rootspan(['diagnose', EXAMPLE, '--store', store]);

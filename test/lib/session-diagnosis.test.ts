@@ -134,6 +134,12 @@ describe('permissions', () => {
     for (const model of ['bedrock:*', 'bedrock:', 'bedrock:a/b', 'bedrock:anthropic.*'] as const)
       expect(() => synthesise({ models: [model] })).toThrow(/expected bedrock:/);
   });
+
+  it('a model that only a desk can ask is refused before it is deployed', () => {
+    for (const model of ['batch:answers', 'replay:answers', 'global.anthropic.claude-sonnet-4-6', 'openai:x'])
+      expect(() => synthesise({ models: [model] })).toThrow(`model ${model}: in an account expected`);
+    expect(() => synthesise({ models: ['openai:x@https://models.example/v1'] })).not.toThrow();
+  });
 });
 
 describe('functions', () => {

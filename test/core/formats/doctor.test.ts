@@ -63,6 +63,11 @@ describe('names the missing piece', () => {
     ).toContain('acme.llm.tracing');
   });
 
+  it('an unknown scope whose name says nothing of agents', () => {
+    const document = [flatSpan('s', { scope: 'acme.tracing', attributes: { 'acme.prompt': 'x' } })];
+    expect(finding('no-agent-content', document).found).toContain('acme.tracing');
+  });
+
   it('a foreign schema', () => {
     const document = [flatSpan('s', { attributes: { 'mlflow.spanType': 'LLM', 'mlflow.spanInputs': '{}' } })];
     expect(finding('foreign-schema', document)).toMatchObject({
