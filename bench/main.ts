@@ -1,3 +1,5 @@
+import { ConfigurationInvalidError } from '../core/contracts/errors.ts';
+import { ExitCode } from '../core/diagnosis/verdict.ts';
 import { benchAccuracy } from './accuracy.ts';
 import { benchChecks } from './checks.ts';
 import { benchDeepTokens } from './deep-tokens.ts';
@@ -5,6 +7,7 @@ import { benchIngest } from './ingest.ts';
 import { benchPage } from './page.ts';
 import { benchSpeed } from './speed.ts';
 import { benchTokens } from './tokens.ts';
+import { isParseArgsError } from './usage-error.ts';
 
 /** `npm run bench -- <name>`: each benchmark prints its figures and returns an exit code. */
 type Bench = (args: readonly string[]) => number | Promise<number>;
@@ -22,7 +25,14 @@ const [name = '', ...args] = process.argv.slice(2);
 const bench = BENCHES.get(name);
 if (bench === undefined) {
   console.error(`unknown benchmark "${name}"; one of: ${[...BENCHES.keys()].join(', ')}`);
-  process.exitCode = 2;
+  process.exitCode = ExitCode.Usage;
 } else {
-  process.exitCode = await bench(args);
+  try {
+    process.exitCode = await bench(args);
+  } catch (error) {
+    // The caller's mistake, such as a folder that is not there: no stack is owed.
+    if (!(error instanceof ConfigurationInvalidError || isParseArgsError(error))) throw error;
+    console.error(error.message);
+    process.exitCode = ExitCode.Usage;
+  }
 }
