@@ -19,13 +19,18 @@ export interface UnusableSchema {
 const MAX_SCHEMA_LENGTH = 200_000;
 const MAX_SCHEMA_DEPTH = 64;
 const REPORTED_PROBLEMS = 3;
+/** Compiling one takes milliseconds; MCP servers have a handful. */
+const MAX_PATTERNS = 100;
+const MAX_PATTERN_LENGTH = 1000;
+/** Instructions of patterns times characters that one value may cost (measured: 0.1 to 0.3 ns each). */
+const MAX_PATTERN_WORK = 1e9;
 /** Parts with every reference written out: what one value can cost, since alternatives may all be tried. */
 const MAX_UNFOLDED = 50_000;
 
 /**
  * Schemas come out of traces and are not trusted: `$ref` may only point inside the schema and not in a circle,
- * patterns run on linear-time RE2, size, depth and unfolded size are bounded, `uniqueItems` is not looked at.
- * Compiled once per schema object.
+ * patterns run on linear-time RE2, their number, size, depth and unfolded size are bounded, `uniqueItems` is not looked
+ * at. Compiled once per schema object. A validator throws when the patterns take too much work on a value.
  */
 export function validatorOf(schema: JsonValue): Validator | UnusableSchema {
   if (!isJsonObject(schema)) return { unusable: 'the schema is not an object' };
@@ -44,6 +49,10 @@ function compile(schema: JsonObject): Validator | UnusableSchema {
   if (JSON.stringify(schema).length > MAX_SCHEMA_LENGTH) {
     return { unusable: `the schema is longer than ${MAX_SCHEMA_LENGTH} characters` };
   }
+  if (countPatterns(schema) > MAX_PATTERNS)
+    return {
+      unusable: `the schema has more than ${MAX_PATTERNS} patterns, or one of more than ${MAX_PATTERN_LENGTH} characters`,
+    };
   const work = unfoldedSize(schema, schema, new Set(), new Map());
   if (work === null) return { unusable: 'the schema refers to itself, or to a part that it does not have' };
   if (work > MAX_UNFOLDED) return { unusable: `the schema unfolds to more than ${MAX_UNFOLDED} parts` };
@@ -55,6 +64,7 @@ function compile(schema: JsonObject): Validator | UnusableSchema {
     // Ajv would keep every schema it ever saw; ours are kept as long as their session is.
     compiler.removeSchema(plain);
     return (value) => {
+      patternWork = 0;
       if (validate(value) || validate(withLongNumbers(value))) return [];
       // The errors of the value as it is, not of the second look.
       validate(value);
@@ -175,11 +185,30 @@ function decodeToken(token: string): string | null {
 
 const REFERENCES = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
 
+/** Patterns of the schema; one that is too long counts as too many. */
+function countPatterns(value: JsonValue): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countPatterns(item), 0);
+  const own = [
+    ...(typeof value.pattern === 'string' ? [value.pattern] : []),
+    ...(isJsonObject(value.patternProperties) ? Object.keys(value.patternProperties) : []),
+  ];
+  const long = own.some((pattern) => pattern.length > MAX_PATTERN_LENGTH) ? Number.POSITIVE_INFINITY : 0;
+  return Object.values(value).reduce<number>((sum, item) => sum + countPatterns(item), own.length + long);
+}
+
+let patternWork = 0;
+
 const linearRegExp = Object.assign(
   (pattern: string) => {
     const compiled = RE2JS.compile(pattern);
     return {
-      test: (text: string) => compiled.matcher(text).find(),
+      test: (text: string) => {
+        patternWork += text.length * compiled.programSize();
+        if (patternWork > MAX_PATTERN_WORK)
+          throw new RangeError(`the pattern ${pattern.slice(0, 80)} takes too long`);
+        return compiled.matcher(text).find();
+      },
       // Ajv tells patterns apart by this text.
       toString: () => `re2:${pattern}`,
     };

@@ -21,7 +21,10 @@ export function mergeDuplicates(works: readonly Work[]): void {
   const inner = new Map<Work, Work[]>();
   for (const work of works) {
     const outer = isInference(work) ? enclosingCall(work, byId) : null;
-    if (outer !== null) inner.set(outer, [...(inner.get(outer) ?? []), work]);
+    if (outer === null) continue;
+    const list = inner.get(outer);
+    if (list === undefined) inner.set(outer, [work]);
+    else list.push(work);
   }
   for (const outer of works) {
     const calls = (inner.get(outer) ?? []).filter(isInference);

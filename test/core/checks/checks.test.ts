@@ -87,6 +87,16 @@ describe('arguments against the JSON Schema', () => {
     ['alternatives that double at each level', doubling(40), 'unfolds'],
     ['a schema nested without end', nested(40), 'nested deeper'],
     ['a broken schema', { type: 'objekt' }, 'does not compile'],
+    [
+      'a schema of patterns',
+      { patternProperties: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x${i}`, {}])) },
+      'more than 100 patterns',
+    ],
+    [
+      'a pattern without end',
+      { properties: { a: { pattern: 'a?'.repeat(600) } } },
+      'more than 1000 characters',
+    ],
   ])('%s makes the check blind, with the reason', (_, schema, reason) => {
     const one = report(asked({}, 'ok', [tool('get_weather', schema)]), 'arguments-break-schema');
     expect(one.state).toBe('blind');
@@ -97,6 +107,12 @@ describe('arguments against the JSON Schema', () => {
     const evil = tool('get_weather', { properties: { city: { type: 'string', pattern: '^(a+)+$' } } });
     const trajectory = asked({ city: `${'a'.repeat(50_000)}!` }, 'ok', [evil]);
     expect(findings(trajectory, 'arguments-break-schema')).toHaveLength(1);
+  });
+
+  it('patterns that take too long on a value make the check blind, with the reason', () => {
+    const slow = tool('get_weather', { properties: { city: { pattern: '(a{0,500}){2}b' } } });
+    const one = report(asked({ city: 'a'.repeat(1_000_000) }, 'ok', [slow]), 'arguments-break-schema');
+    expect(one).toMatchObject({ state: 'blind', reason: expect.stringContaining('takes too long') });
   });
 
   it('references inside the schema are followed', () => {
