@@ -77,7 +77,7 @@ export interface JudgePromptInput {
   readonly assumeFailed: boolean;
 }
 
-/** The run stands before the evidence and the question's variable part, so that votes and stages share a prefix. */
+/** The run stands before the evidence and what was decided before, so that the votes on a question share a prefix. */
 export function judgePrompt(question: Question, input: JudgePromptInput): readonly PromptText[] {
   const { run, note, failures, evidence, decided, assumeFailed } = input;
   const shown = [...(note === null ? [] : [note]), fenceUntrusted('RUN', run)].join('\n\n');

@@ -125,6 +125,12 @@ describe('rootspan constraints check', () => {
     expect(only?.warnings.join()).not.toContain('its guard was true in none');
   });
 
+  it("a call's own result, recorded at the same span, does not support its arguments", () => {
+    const file = FILE.replace('called(prior, "get_order")', 'supported(call.args.amount)');
+    const [only] = checkConstraints(file, 'c.yaml', [{ session: session(['refund']), outcome: 'unknown' }]);
+    expect(only?.firing.unknown.fired).toBe(1);
+  });
+
   it('an alarm that fires on healthy sessions is doubtful', () => {
     const [only] = checkConstraints(FILE, 'c.yaml', [{ session: session(['refund']), outcome: 'healthy' }]);
     expect(only).toMatchObject({ state: 'doubtful', warnings: ['it fires on 1 of 1 healthy sessions'] });

@@ -387,6 +387,23 @@ describe('reflection and pruning', () => {
     });
   });
 
+  it('what healthy sessions leave undecided has no rate', async () => {
+    const { spans: _, ...rule } = {
+      spans: [],
+      ...written({ guard: 'call.name == "refund"', assertion: 'call.args.sum > 1' }),
+    };
+    const { validationLog } = await constrain(
+      preparedSession(refundSession(), { depth: 'checks', constraints: [constraintSchema.parse(rule)] }),
+      null,
+      scriptedModel([]),
+      { counter, healthy },
+    );
+    expect(validationLog.find(({ origin }) => origin === 'user')).toMatchObject({
+      verdict: 'unclear',
+      healthyFiringRate: null,
+    });
+  });
+
   it('every constraint of the user has its entry, and only what says the same is a repetition', async () => {
     const rule = (name: string, more: object) =>
       written({ name, guard: 'true', assertion: 'session.goal != "a  b"', spans: [], ...more });
@@ -489,6 +506,31 @@ describe('depth by rule', () => {
     const model = scriptedModel([{ purpose: 'constraints-dynamic', reply: { constraints: [] } }]);
     await constrain(preparedSession(quiet, options), { ...merged, failures }, model, { counter });
     model.assertDone();
+  });
+
+  it('asks on a check finding unless the session got past it', async () => {
+    const found = (recovered: boolean) => {
+      const prepared = preparedSession(quiet, { deepRule: 'on-findings' });
+      const finding = {
+        checkId: 'explicit-error',
+        spanId: 'span-2',
+        category: 'other' as const,
+        confidence: 0.9,
+        summary: 'x failed',
+        evidence: [],
+        weight: 'failure' as const,
+        recovered,
+        criticalCategory: null,
+      };
+      return {
+        ...prepared,
+        checks: [{ checkId: 'explicit-error', state: 'ran' as const, reason: null, findings: [finding] }],
+      };
+    };
+    const model = scriptedModel([{ purpose: 'constraints-dynamic', reply: { constraints: [] } }]);
+    await constrain(found(false), merged, model, { counter });
+    model.assertDone();
+    await constrain(found(true), merged, scriptedModel([]), { counter });
   });
 
   it('when the model cannot be asked, what needs none is done and the gap is named', async () => {

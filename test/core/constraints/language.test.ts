@@ -90,6 +90,7 @@ describe('what an expression can ask', () => {
     ['subset(["refund"], session.tools)', 'satisfied'],
     ['session.policy.contains("manager")', 'satisfied'],
     ['!prior.exists(p, sameCall(p, call))', 'satisfied'],
+    ['earlier.size() > 0 && !earlier.exists(s, s.text.contains("Done"))', 'satisfied'],
     ['has(call.args.note) && !has(call.args.missing)', 'satisfied'],
     ['size(call.args) == 3', 'satisfied'],
     ['dyn(null) == null && prior.all(p, p.json != null)', 'satisfied'],

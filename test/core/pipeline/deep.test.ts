@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { noneModel } from '../../../adapters/models/none.ts';
 import { constraintSchema } from '../../../core/constraints/constraint.ts';
+import { failuresFromConstraints } from '../../../core/constraints/failures-from-constraints.ts';
 import { BudgetExhaustedError } from '../../../core/contracts/errors.ts';
 import { DEFAULT_OPTIONS, type DiagnosisOptions } from '../../../core/diagnosis/options.ts';
 import { diagnosisSchema } from '../../../core/diagnosis/schema.ts';
@@ -101,6 +102,22 @@ describe("the team's own constraints need no model", () => {
       rootCauses: [{ failure_span_id: 'span-4', causality: 'PRIMARY_FAILURE' }],
     });
     expect(verdict(diagnosis).exitCode).toBe(1);
+  });
+
+  test('one named like a check makes no failures of what the check found', () => {
+    const constraint = constraintSchema.parse({ ...SAME_AMOUNT, name: 'blocked' });
+    const entry = {
+      constraint: 'blocked',
+      spanId: 'span-4',
+      position: 3,
+      verdict: 'violated',
+      reason: 'r',
+      severity: 'high',
+      healthyFiringRate: null,
+    } as const;
+    const made = (origin: 'built-in' | 'user' | 'dynamic') =>
+      failuresFromConstraints([constraint], [{ ...entry, origin, evidence: [] }]).length;
+    expect([made('user'), made('built-in'), made('dynamic')]).toEqual([1, 0, 0]);
   });
 
   test('one of low severity is in the log only', async () => {
