@@ -14,17 +14,46 @@ export function redactPersonal(session: Session): Session {
   const placeholders = new Map<string, string>();
   const replace = (text: string): string => {
     let result = text;
-    for (const { kind, pattern, holds } of SHAPES)
-      result = result.replace(pattern, (found) => {
+    for (const { kind, pattern, holds } of SHAPES) {
+      const isBare = bareIn(result);
+      result = result.replace(pattern, (found, at: number) => {
         if (holds !== undefined && !holds(found)) return found;
         const known = placeholders.get(found) ?? `[personal-${placeholders.size + 1} ${kind}]`;
         placeholders.set(found, known);
-        return known;
+        return isBare(at) ? `"${known}"` : known;
       });
+    }
     return result;
   };
   const redacted = mapSession(session, replace, (_key, value) => replace(value));
   return placeholders.size === 0 ? session : redacted;
+}
+
+/**
+ * Whether a place of a JSON text stands outside its strings, so that what replaces a number there needs quotes. Asked
+ * in ascending order, it reads the text once. Never in text that is no JSON.
+ */
+function bareIn(text: string): (at: number) => boolean {
+  let isJson: boolean | null = null;
+  let inString = false;
+  let read = 0;
+  return (at) => {
+    isJson ??= /^\s{0,20}[[{]/.test(text) && parses(text);
+    for (; isJson && read < at; read += 1) {
+      if (text[read] === '\\') read += 1;
+      else if (text[read] === '"') inString = !inString;
+    }
+    return isJson && !inString;
+  };
+}
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 interface Shape {

@@ -14,6 +14,7 @@ import {
 } from '../../core/contracts/agent-settings.ts';
 import { parseEnvironment } from '../../core/contracts/parse.ts';
 import { startOnce } from '../../core/contracts/start-once.ts';
+import { redactText } from '../../core/session/redact-credentials.ts';
 import { closeSessionEnv } from './env.ts';
 import { makeCloseSessionHandler } from './handler.ts';
 
@@ -38,7 +39,7 @@ export const handler = startOnce(async () => {
     (body, error) => {
       const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
       process.stderr.write(
-        `${JSON.stringify({ level: 'ERROR', timer: body.slice(0, 1000), error: text })}\n`,
+        `${JSON.stringify({ level: 'ERROR', timer: body.slice(0, 1000), error: redactText(text).slice(0, 4000) })}\n`,
       );
     },
   );

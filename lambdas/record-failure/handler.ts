@@ -11,6 +11,7 @@ import {
   recordFailureEventSchema,
 } from '../../core/contracts/workflow.ts';
 import { chunkNotAnalysed, reasonForFault } from '../../core/detection/chunk-not-analysed.ts';
+import { redactText } from '../../core/session/redact-credentials.ts';
 
 export interface RecordFailureDeps {
   readonly objects: ObjectStore;
@@ -31,7 +32,7 @@ export function makeRecordFailureHandler(
   return async (event) => {
     const failed = parseAtDoor(recordFailureEventSchema, event, 'the event of this step');
     const { executionName, error } = failed;
-    const message = messageOfCaught(error).slice(0, MAX_MESSAGE);
+    const message = redactText(messageOfCaught(error)).slice(0, MAX_MESSAGE);
     if (failed.what === 'chunk') {
       const { index } = failed;
       const prepared = await getCarried<Prepared>(deps.objects, preparedKey(executionName));

@@ -88,4 +88,12 @@ describe('an execution that failed', () => {
       at: '1970-01-01T00:00:00.000Z',
     });
   });
+
+  it('keeps no credential of its cause', async () => {
+    const error = { Error: 'TypeError', Cause: 'cannot read password=hunter2x of undefined' };
+    await record({ what: 'execution', executionName: 'run-2', input: 'nonsense', error });
+    expect(rows.at(-1)).toMatchObject({
+      message: 'cannot read password=[credential-1 password] of undefined',
+    });
+  });
 });

@@ -45,6 +45,18 @@ describe('personal data', () => {
     expect(result).toContain('[personal-2 email] wrote back');
   });
 
+  it('JSON text stays JSON, also where a card is a number in it', () => {
+    const text =
+      '{"card": 5555555555554444, "say": "it is \\"5555555555554444\\", or", "also": [4111111111111111]}';
+    const [span] = sessionSpans(redactPersonal(session([said(message('user', text))])));
+    const block = span?.kind === 'message' ? span.message.content[0] : undefined;
+    expect(JSON.parse(block?.type === 'text' ? block.text : '')).toEqual({
+      card: '[personal-1 card]',
+      say: 'it is "[personal-1 card]", or',
+      also: ['[personal-2 card]'],
+    });
+  });
+
   it('a session without any comes back as it is', () => {
     const given = session([said(message('user', 'Two and two?'))]);
     expect(redactPersonal(given)).toBe(given);
