@@ -2,6 +2,7 @@ import type { Session } from '../session/model.ts';
 import { toTrajectory } from '../session/to-trajectory.ts';
 import type { CompiledConstraint } from './compile.ts';
 import { exampleTrajectory } from './example-session.ts';
+import { Meter, WORK_LIMITS } from './meter.ts';
 import { type ConstraintSet, readConstraintFile } from './read-constraints.ts';
 import { type ConstraintTally, runConstraints } from './run.ts';
 
@@ -48,10 +49,11 @@ export function checkConstraintSet(
   sessions: readonly TrialSession[],
 ): readonly ConstraintCheck[] {
   const firings = measureFiring(set.accepted, sessions);
+  const work = new Meter(WORK_LIMITS.session);
   const checked = set.accepted.map((compiled): ConstraintCheck => {
     const { name } = compiled.constraint;
     const firing = firings.get(name)?.firing ?? noFiring();
-    const examples = tryExamples(compiled);
+    const examples = tryExamples(compiled, work);
     const decidedBy = compiled.assertion === null ? 'model' : 'program';
     const warnings = [
       ...examples.wrong,
@@ -142,18 +144,21 @@ function add(count: Mutable<Firing>, tally: ConstraintTally): void {
   if (tally.unclear + tally.skipped > 0) count.unclear += 1;
 }
 
-/** A passing example must be reached by the guard and hold; a failing one must be violated (or, by rubric, reached). */
-export function tryExamples(compiled: CompiledConstraint): ConstraintCheck['examples'] {
+/**
+ * A passing example must be reached by the guard and hold; a failing one must be violated (or, by rubric, reached).
+ * The examples of all constraints that came together share the work allowed for one session.
+ */
+export function tryExamples(compiled: CompiledConstraint, work: Meter): ConstraintCheck['examples'] {
   const { pass, fail } = compiled.constraint.examples;
   const byProgram = compiled.assertion !== null;
   const wrong: string[] = [];
   for (const [index, example] of pass.entries()) {
-    const found = describe(runOn(compiled, example));
+    const found = describe(runOn(compiled, example, work));
     if (found !== (byProgram ? 'satisfied' : 'left to a model'))
       wrong.push(`passing example ${index + 1} is ${found}`);
   }
   for (const [index, example] of fail.entries()) {
-    const found = describe(runOn(compiled, example));
+    const found = describe(runOn(compiled, example, work));
     if (found !== (byProgram ? 'violated' : 'left to a model'))
       wrong.push(`failing example ${index + 1} is ${found}`);
   }
@@ -163,8 +168,9 @@ export function tryExamples(compiled: CompiledConstraint): ConstraintCheck['exam
 function runOn(
   compiled: CompiledConstraint,
   example: Parameters<typeof exampleTrajectory>[0],
+  work: Meter,
 ): ConstraintTally | undefined {
-  return runConstraints([compiled], exampleTrajectory(example)).tallies[0];
+  return runConstraints([compiled], exampleTrajectory(example), work).tallies[0];
 }
 
 function describe(tally: ConstraintTally | undefined): string {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { ConfigurationInvalidError } from '../contracts/errors.ts';
+import { isDeeper } from '../contracts/json.ts';
 import { type CompiledConstraint, compileConstraint } from './compile.ts';
 import { CONSTRAINT_LIMITS, type Constraint, type ConstraintOrigin, constraintSchema } from './constraint.ts';
 import { Meter, WORK_LIMITS } from './meter.ts';
@@ -96,11 +97,6 @@ export function admitConstraints(raw: readonly unknown[], origin: ConstraintOrig
     });
   }
   return { accepted, refused };
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
 function nameOf(item: unknown, index: number): string {

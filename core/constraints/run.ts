@@ -38,15 +38,15 @@ const MAX_QUOTE = 300;
 
 /**
  * Asks every constraint at every place. Never throws on account of a constraint: a fault is `unclear` with its
- * reason, and work beyond the limits is `not-evaluated`.
+ * reason, and work beyond the limits is `not-evaluated`. Runs that belong together may share the work allowed.
  */
 export function runConstraints(
   constraints: readonly CompiledConstraint[],
   trajectory: Trajectory,
+  work = new Meter(WORK_LIMITS.session),
 ): ConstraintRun {
   const view = makeView(trajectory);
-  const session = new Meter(WORK_LIMITS.session);
-  const runs = constraints.map((constraint) => runOne(constraint, view, session));
+  const runs = constraints.map((constraint) => runOne(constraint, view, work));
   return {
     entries: inStepOrder(
       runs.flatMap((run) => run.entries),

@@ -21,6 +21,7 @@ import {
 import { tryExamples } from './check-constraints.ts';
 import type { CompiledConstraint } from './compile.ts';
 import type { ConstraintOrigin } from './constraint.ts';
+import { Meter, WORK_LIMITS } from './meter.ts';
 import {
   type AgentText,
   CONSTRAINTS_PROMPT_VERSION,
@@ -148,6 +149,7 @@ function admitItems(items: readonly (GlobalItem | DynamicItem)[], order: Order) 
   const dropped: Quarantined[] = [];
   const accepted: CompiledConstraint[] = [];
   const names = new Set<string>();
+  const work = new Meter(WORK_LIMITS.session);
   for (const item of items) {
     const name = uniqueName(item.name, names);
     names.add(name);
@@ -158,7 +160,7 @@ function admitItems(items: readonly (GlobalItem | DynamicItem)[], order: Order) 
       continue;
     }
     const only = 'spans' in item ? spansOf(item.spans, order.aliases) : null;
-    const wrong = compiled.assertion === null ? [] : tryExamples(compiled).wrong;
+    const wrong = compiled.assertion === null ? [] : tryExamples(compiled, work).wrong;
     if (wrong.length > 0 || only?.size === 0) {
       const reason =
         wrong.length > 0 ? `its own examples: ${wrong.join('; ')}` : 'it names no span of the run';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { failureOf } from '../checks/exchanges.ts';
 import { ConfigurationInvalidError } from '../contracts/errors.ts';
 import { canonicalJson } from '../contracts/hash.ts';
-import { isJsonObject, type JsonValue } from '../contracts/json.ts';
+import { isDeeper, isJsonObject, type JsonValue } from '../contracts/json.ts';
 import type { CriticalStep } from '../diagnosis/schema.ts';
 import type { Step, ToolExchange, Trajectory } from '../session/trajectory.ts';
 
@@ -16,6 +16,9 @@ export const expectedActionsSchema = z
   .max(500);
 export type ExpectedAction = z.infer<typeof expectedActionsSchema>[number];
 
+/** Levels of a file of expected actions: arguments of tools nest a handful. */
+const MAX_LEVELS = 64;
+
 /** Reads a file of expected actions: a list of `{name, arguments}`. ConfigurationInvalidError when it is none. */
 export function readExpectedActions(text: string, source: string): readonly ExpectedAction[] {
   const expected = 'a JSON list such as [{"name":"cancel_order","arguments":{"id":"W1"}}]';
@@ -24,6 +27,11 @@ export function readExpectedActions(text: string, source: string): readonly Expe
     json = JSON.parse(text);
   } catch (cause) {
     throw new ConfigurationInvalidError(`${source} is not JSON; expected ${expected}`, { cause });
+  }
+  if (isDeeper(json, MAX_LEVELS)) {
+    throw new ConfigurationInvalidError(
+      `${source} is nested deeper than ${MAX_LEVELS} levels; expected ${expected}`,
+    );
   }
   const read = expectedActionsSchema.safeParse(json);
   if (read.success) return read.data;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { checkConstraints } from '../../../core/constraints/check-constraints.ts';
 import type { Example } from '../../../core/constraints/constraint.ts';
 import { exampleTrajectory } from '../../../core/constraints/example-session.ts';
 import { compileExpression } from '../../../core/constraints/language.ts';
@@ -190,6 +191,18 @@ describe('hostile constraints are refused or bounded', () => {
     expect(accepted.length).toBeGreaterThan(10);
     expect(refused.at(-1)?.errors.join()).toMatch(/more than is compiled from one place/);
     expect(verdicts(`call.result.matches("${'a{1000}'.repeat(40)}")`)[0]).toMatch(/too large a program/);
+  });
+
+  it('examples of all constraints share what may be worked', () => {
+    const turns = Array.from({ length: 39 }, () => ({ call: 'x', result: 'ok' }));
+    const many = Array.from({ length: 60 }, (_, index) => ({
+      ...constraint('prior.all(a, prior.all(b, prior.all(c, dyn(c.args) < 1 || true)))', 'true', `c${index}`),
+      examples: { pass: [{ turns }, { turns }] },
+    }));
+    const file = JSON.stringify({ version: 1, constraints: many });
+    const checks = checkConstraints(file, 'x.json', []);
+    expect(checks).toHaveLength(60);
+    expect(checks.at(-1)?.examples.wrong[1]).toMatch(/^passing example 2 is beyond the work allowed/);
   });
 
   it('a constraint nested to the end of the stack is refused by name', () => {

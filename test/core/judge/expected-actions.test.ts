@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeByReference } from '../../../core/judge/expected-actions.ts';
+import { judgeByReference, readExpectedActions } from '../../../core/judge/expected-actions.ts';
 import { toTrajectory } from '../../../core/session/to-trajectory.ts';
 import { message, said, session, tool } from '../../helpers/build-session.ts';
 
@@ -14,6 +14,20 @@ const expected = [
   { name: 'get_order', arguments: { id: 'W1' } },
   { name: 'cancel_order', arguments: { id: 'W1', items: ['a', 'b'] } },
 ];
+
+describe('a file of expected actions', () => {
+  const deep = `[{"name":"a","arguments":{"x":${'['.repeat(50_000)}${']'.repeat(50_000)}}}]`;
+  it.each([
+    ['is no JSON', 'cancel', /expected.json is not JSON; expected a JSON list/],
+    ['has other fields', '[{"tool":"x"}]', /Unrecognized key.*Expected a JSON list/s],
+    ['is nested to the end of the stack', deep, /nested deeper than 64 levels/],
+  ])('that %s is a fault of configuration that says so', (_what, text, message) => {
+    expect(() => readExpectedActions(text, 'expected.json')).toThrow(message);
+    expect(() => readExpectedActions(text, 'expected.json')).toThrow(
+      expect.objectContaining({ name: 'ConfigurationInvalidError' }),
+    );
+  });
+});
 
 describe('the mode with a reference', () => {
   it.each([
