@@ -46,7 +46,7 @@ export function findNamed(text: string): Found[] {
     const { between = '', quote } = match.groups ?? {};
     // `--token abc` names a value; `token abc` is prose.
     if (/^[ \t]$/.test(between) && (quote !== undefined || !isFlag(text, match.index))) continue;
-    if (isInPlaceholder(text, match.index)) continue;
+    if (isInPlaceholder(text, match.index) || isInArn(text, match.index)) continue;
     const value = valueAt(text, match.index + match[0].length, kind);
     if (value === null) continue;
     const { from, to, quoted } = value;
@@ -85,6 +85,10 @@ const isFlag = (text: string, at: number): boolean =>
 /** The kind in a placeholder is the name of nothing. */
 const isInPlaceholder = (text: string, at: number): boolean =>
   /\[credential-\d{1,15} [a-z-]{0,30}$/.test(text.slice(Math.max(0, at - 60), at));
+
+/** `arn:aws:secretsmanager:eu-west-1:123456789012:secret:name` names a secret and holds none. */
+const isInArn = (text: string, at: number): boolean =>
+  /:secretsmanager:[a-z0-9-]{0,30}:\d{0,12}:$/.test(text.slice(Math.max(0, at - 80), at));
 
 /** Length of the scheme word before the credential of an `Authorization` header. */
 function narrow(kind: NamedKind, value: string): number {
