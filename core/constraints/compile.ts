@@ -2,7 +2,7 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 import type { ValidationEntry } from '../diagnosis/schema.ts';
 import type { Constraint, ConstraintOrigin } from './constraint.ts';
 import { compileExpression, type Expression, operands } from './language.ts';
-import { EvaluationError, Meter, WORK_LIMITS } from './meter.ts';
+import { EvaluationFault, Meter, WORK_LIMITS } from './meter.ts';
 import { patternObjection } from './patterns.ts';
 
 /** A constraint that may be asked. */
@@ -68,7 +68,7 @@ function objectionTo(pattern: string, work: Meter): string | null {
   try {
     return patternObjection(pattern, work);
   } catch (error) {
-    if (!(error instanceof EvaluationError)) throw error;
+    if (!(error instanceof EvaluationFault)) throw error;
     return 'the patterns of this set are more than is compiled from one place';
   }
 }

@@ -1,7 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { callFunction, type FunctionContext } from './functions.ts';
 import type { Expression } from './language.ts';
-import { EvaluationError } from './meter.ts';
+import { EvaluationFault } from './meter.ts';
 import {
   binary,
   index,
@@ -33,6 +33,8 @@ export interface Outcome {
 }
 
 const MAX_SEEN = 8;
+/** What throwing and catching takes, in units of work. */
+const FAULT_UNITS = 8;
 
 /** A scope of names: that of the scene, or inside it one loop variable. */
 class Frame {
@@ -75,7 +77,7 @@ class Frame {
   }
 }
 
-/** Throws EvaluationError; a value that is not a bool is one of fault `type`. */
+/** Throws EvaluationFault; a value that is not a bool is one of fault `type`. */
 export function evaluate(expression: Expression, scene: Scene): Outcome {
   const seen = new Map<string, string>();
   const value = run(expression.ast, new Frame(scene, seen));
@@ -101,9 +103,9 @@ function run(node: ASTNode, frame: Frame): Value {
     case '?:':
       return truth(run(node.args[0], frame)) ? run(node.args[1], frame) : run(node.args[2], frame);
     case '&&':
-      return decide(node.args, (side) => run(side, frame), false);
+      return decide(node.args, (side) => run(side, frame), false, frame);
     case '||':
-      return decide(node.args, (side) => run(side, frame), true);
+      return decide(node.args, (side) => run(side, frame), true, frame);
     case '!_':
       return !truth(run(node.args, frame));
     case '-_':
@@ -114,7 +116,7 @@ function run(node: ASTNode, frame: Frame): Value {
       return note(node, method(node.args[0], node.args[1], node.args[2], frame), frame);
     case '.?':
     case '[?]':
-      throw new EvaluationError('type', 'optional access is not part of the language');
+      throw new EvaluationFault('type', 'optional access is not part of the language');
     default:
       return binary(node.op, run(node.args[0], frame), run(node.args[1], frame), frame.scene.meter);
   }
@@ -136,8 +138,8 @@ function mapLiteral(entries: readonly (readonly [ASTNode, ASTNode])[], frame: Fr
   return made;
 }
 
-function absorbable(error: unknown): EvaluationError {
-  if (error instanceof EvaluationError && error.because !== 'budget') return error;
+function absorbable(error: unknown): EvaluationFault {
+  if (error instanceof EvaluationFault && error.because !== 'budget') return error;
   throw error;
 }
 
@@ -151,7 +153,7 @@ function standardCall(name: string, args: readonly ASTNode[], frame: Frame): Val
 
 /** `has(a.b.c)`: the last field may be absent, what leads to it may not. */
 function has(node: ASTNode | undefined, frame: Frame): boolean {
-  if (node?.op !== '.') throw new EvaluationError('type', 'has() takes a field, as in has(call.args.id)');
+  if (node?.op !== '.') throw new EvaluationFault('type', 'has() takes a field, as in has(call.args.id)');
   const target = run(node.args[0], frame);
   return isMap(target) && hasKey(target, node.args[1]);
 }
@@ -186,9 +188,9 @@ function loop(kind: Loop, items: readonly Value[], variable: string, body: ASTNo
     case 'exists_one':
       return items.filter((item) => truth(at(item))).length === 1;
     case 'all':
-      return decide(items, at, false);
+      return decide(items, at, false, frame);
     case 'exists':
-      return decide(items, at, true);
+      return decide(items, at, true, frame);
   }
 }
 
@@ -196,13 +198,14 @@ function loop(kind: Loop, items: readonly Value[], variable: string, body: ASTNo
  * `&&` and `all` decide on false, `||` and `exists` on true; a fault counts only when nothing else decides. That work
  * has run out is looked for at every fault: a loop that passes over it would go on for ever.
  */
-function decide<T>(items: readonly T[], at: (item: T) => Value, deciding: boolean): boolean {
-  let first: EvaluationError | null = null;
+function decide<T>(items: readonly T[], at: (item: T) => Value, deciding: boolean, frame: Frame): boolean {
+  let first: EvaluationFault | null = null;
   for (const item of items) {
     try {
       if (truth(at(item)) === deciding) return deciding;
     } catch (error) {
       const fault = absorbable(error);
+      frame.scene.meter.charge(FAULT_UNITS);
       first ??= fault;
     }
   }

@@ -1,5 +1,5 @@
 import type { ToolExchange } from '../session/trajectory.ts';
-import { EvaluationError, type Meter } from './meter.ts';
+import { EvaluationFault, type Meter } from './meter.ts';
 import { list, text, typeFault } from './operators.ts';
 import type { Patterns } from './patterns.ts';
 import { type EarlierText, numbersIn } from './provenance.ts';
@@ -32,12 +32,12 @@ export interface LanguageFunction {
 
 const isCalls = (value: Value): value is readonly ValueMap[] => isList(value) && value.every(isMap);
 const calls = (value: Value | undefined): readonly ValueMap[] => {
-  if (value === undefined || !isCalls(value)) throw new EvaluationError('type', 'expected a list of calls');
+  if (value === undefined || !isCalls(value)) throw new EvaluationFault('type', 'expected a list of calls');
   return value;
 };
 const asText = (value: Value | undefined): string => text(value ?? null);
 const asCall = (value: Value | undefined): ValueMap => {
-  if (value === undefined || !isMap(value)) throw new EvaluationError('type', 'expected a call');
+  if (value === undefined || !isMap(value)) throw new EvaluationFault('type', 'expected a call');
   return value;
 };
 const asList = (value: Value | undefined): readonly Value[] => list(value ?? null);
@@ -53,7 +53,7 @@ function asNumber(value: Value): number {
 
 function exchange(value: Value | undefined, context: FunctionContext): ToolExchange {
   const found = context.exchangeOf(asCall(value));
-  if (found === null) throw new EvaluationError('type', 'expected a call of this session');
+  if (found === null) throw new EvaluationFault('type', 'expected a call of this session');
   return found;
 }
 
@@ -66,7 +66,7 @@ function pick(value: Value, path: string, meter: Meter): readonly Value[] {
       const inside = picked(item, part);
       meter.charge(inside.length + 1);
       if (next.length + inside.length > 20_000) {
-        throw new EvaluationError('budget', 'the path selects too many values');
+        throw new EvaluationFault('budget', 'the path selects too many values');
       }
       next.push(...inside);
     }
@@ -108,7 +108,7 @@ export const FUNCTIONS: readonly LanguageFunction[] = [
     run: ([call], context) => {
       const asked = exchange(call, context);
       const errors = context.schemaErrors(asked);
-      if (errors === null) throw new EvaluationError('unknown', `no schema is recorded for '${asked.name}'`);
+      if (errors === null) throw new EvaluationFault('unknown', `no schema is recorded for '${asked.name}'`);
       return errors.length === 0;
     },
   },
@@ -117,7 +117,7 @@ export const FUNCTIONS: readonly LanguageFunction[] = [
     signature: 'knownTool(Call): bool',
     meaning: 'the called tool is among those offered; unknown when no tools are recorded',
     run: ([call], context) => {
-      if (context.toolNames.size === 0) throw new EvaluationError('unknown', 'no tools are recorded');
+      if (context.toolNames.size === 0) throw new EvaluationFault('unknown', 'no tools are recorded');
       return context.toolNames.has(asText(asCall(call).name));
     },
   },
@@ -246,7 +246,7 @@ export const FUNCTIONS: readonly LanguageFunction[] = [
     run: ([call], context) => {
       const last = context.userTurnsBefore(exchange(call, context).callStep).at(-1);
       if (last === undefined)
-        throw new EvaluationError('unknown', 'no user turn is recorded before the call');
+        throw new EvaluationFault('unknown', 'no user turn is recorded before the call');
       const said = last.slice(0, 2_000);
       context.meter.charge(said.length / 8);
       return !NO.test(said) && YES.test(said);
@@ -263,7 +263,7 @@ export const FUNCTIONS: readonly LanguageFunction[] = [
 function extreme(list: readonly Value[], meter: Meter, better: (a: number, b: number) => boolean): number {
   meter.charge(list.length);
   const [first, ...rest] = list.map(asNumber);
-  if (first === undefined) throw new EvaluationError('missing', 'the list is empty');
+  if (first === undefined) throw new EvaluationFault('missing', 'the list is empty');
   return rest.reduce((best, item) => (better(item, best) ? item : best), first);
 }
 
@@ -271,6 +271,6 @@ const BY_NAME: ReadonlyMap<string, LanguageFunction> = new Map(FUNCTIONS.map((en
 
 export function callFunction(name: string, args: readonly Value[], context: FunctionContext): Value {
   const found = BY_NAME.get(name);
-  if (found === undefined) throw new EvaluationError('type', `there is no function '${name}'`);
+  if (found === undefined) throw new EvaluationFault('type', `there is no function '${name}'`);
   return found.run(args, context);
 }

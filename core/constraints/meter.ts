@@ -1,14 +1,16 @@
-import { ConfigurationInvalidError } from '../contracts/errors.ts';
-
 /** Why an expression has no value. `budget` is never absorbed by `||`, `&&` or a quantifier; the others are, as CEL says. */
-export type EvaluationFault = 'budget' | 'missing' | 'type' | 'arithmetic' | 'unknown';
+export type FaultKind = 'budget' | 'missing' | 'type' | 'arithmetic' | 'unknown';
 
-/** A fault of the constraint as it is written. Becomes a verdict of its own in `run.ts` and goes no further. */
-export class EvaluationError extends ConfigurationInvalidError {
-  readonly because: EvaluationFault;
-  constructor(because: EvaluationFault, message: string) {
-    super(message);
+/**
+ * A fault of the constraint as it is written. Becomes a verdict of its own in `run.ts` and goes no further. No `Error`:
+ * a loop may pass over a million faults, and a stack trace for each costs a hundred times what the evaluation does.
+ */
+export class EvaluationFault {
+  readonly because: FaultKind;
+  readonly message: string;
+  constructor(because: FaultKind, message: string) {
     this.because = because;
+    this.message = message;
   }
 }
 
@@ -34,7 +36,7 @@ export class Meter {
     this.#left -= units;
     this.#parent?.charge(units);
     if (this.#left <= 0)
-      throw new EvaluationError('budget', 'the work allowed for one evaluation is used up');
+      throw new EvaluationFault('budget', 'the work allowed for one evaluation is used up');
   }
 
   chargeText(length: number): void {

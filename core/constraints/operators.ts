@@ -1,5 +1,5 @@
 import type { BinaryOperator } from '@marcbachmann/cel-js';
-import { EvaluationError, type Meter } from './meter.ts';
+import { EvaluationFault, type Meter } from './meter.ts';
 import {
   equals,
   hasKey,
@@ -18,9 +18,9 @@ const MAX_TEXT = 200_000;
 const MAX_LIST = 20_000;
 
 /** Shows scalars only: a fault costs the same whatever it is about, for `||` may pass over thousands of them. */
-export function typeFault(expected: string, value: Value): EvaluationError {
+export function typeFault(expected: string, value: Value): EvaluationFault {
   const shown = isScalar(value) ? ` ${show(value, 60)}` : '';
-  return new EvaluationError('type', `expected ${expected}, found ${typeName(value)}${shown}`);
+  return new EvaluationFault('type', `expected ${expected}, found ${typeName(value)}${shown}`);
 }
 
 export function literal(value: unknown): Value {
@@ -33,7 +33,7 @@ export function literal(value: unknown): Value {
   ) {
     return value;
   }
-  throw new EvaluationError('type', 'this kind of literal is not part of the language');
+  throw new EvaluationFault('type', 'this kind of literal is not part of the language');
 }
 
 export function truth(value: Value): boolean {
@@ -58,7 +58,7 @@ export function list(value: Value): readonly Value[] {
 
 export function member(target: Value, key: string): Value {
   if (isMap(target)) return readKey(target, key);
-  if (target === null) throw new EvaluationError('missing', `there is no '${key}' in null`);
+  if (target === null) throw new EvaluationFault('missing', `there is no '${key}' in null`);
   throw typeFault(`something with a field '${key}'`, target);
 }
 
@@ -66,7 +66,7 @@ export function index(target: Value, key: Value): Value {
   if (isMap(target)) return readKey(target, typeof key === 'number' ? String(key) : text(key));
   const found = list(target)[number(key)];
   if (found === undefined)
-    throw new EvaluationError('missing', `there is no item ${number(key)} in the list`);
+    throw new EvaluationFault('missing', `there is no item ${number(key)} in the list`);
   return found;
 }
 
@@ -87,7 +87,7 @@ export function binary(op: BinaryOperator, left: Value, right: Value, meter: Met
       return number(left) * number(right);
     case '/':
     case '%':
-      if (number(right) === 0) throw new EvaluationError('arithmetic', 'division by zero');
+      if (number(right) === 0) throw new EvaluationFault('arithmetic', 'division by zero');
       return op === '/' ? number(left) / number(right) : number(left) % number(right);
     default:
       return compare(op, left, right);
@@ -97,13 +97,13 @@ export function binary(op: BinaryOperator, left: Value, right: Value, meter: Met
 function add(left: Value, right: Value, meter: Meter): Value {
   if (typeof left === 'string') {
     const right_ = text(right);
-    if (left.length + right_.length > MAX_TEXT) throw new EvaluationError('budget', 'the text grew too long');
+    if (left.length + right_.length > MAX_TEXT) throw new EvaluationFault('budget', 'the text grew too long');
     meter.chargeText(left.length + right_.length);
     return left + right_;
   }
   if (isList(left)) {
     const right_ = list(right);
-    if (left.length + right_.length > MAX_LIST) throw new EvaluationError('budget', 'the list grew too long');
+    if (left.length + right_.length > MAX_LIST) throw new EvaluationFault('budget', 'the list grew too long');
     meter.charge(left.length + right_.length);
     return [...left, ...right_];
   }
@@ -138,14 +138,14 @@ function size(value: Value, meter: Meter): number {
 
 function split(target: string, separator: string, meter: Meter): Value {
   const parts = target.split(separator, MAX_LIST + 1);
-  if (parts.length > MAX_LIST) throw new EvaluationError('budget', 'the list grew too long');
+  if (parts.length > MAX_LIST) throw new EvaluationFault('budget', 'the list grew too long');
   meter.charge(parts.length);
   return parts;
 }
 
 function join(items: readonly Value[], separator: string, meter: Meter): Value {
   const total = items.reduce((sum: number, item) => sum + text(item).length + separator.length, 0);
-  if (total > MAX_TEXT) throw new EvaluationError('budget', 'the text grew too long');
+  if (total > MAX_TEXT) throw new EvaluationFault('budget', 'the text grew too long');
   meter.chargeText(total);
   return items.map(text).join(separator);
 }
@@ -153,7 +153,7 @@ function join(items: readonly Value[], separator: string, meter: Meter): Value {
 function asJson(value: Value, meter: Meter): string {
   const written = writeJson(value, MAX_TEXT);
   meter.charge(written.length / 8);
-  if (written.length > MAX_TEXT) throw new EvaluationError('budget', 'the text grew too long');
+  if (written.length > MAX_TEXT) throw new EvaluationFault('budget', 'the text grew too long');
   return written;
 }
 
@@ -204,6 +204,6 @@ export function standardMethod(name: string, target: Value, args: readonly Value
     case 'join':
       return join(list(target), args.length === 0 ? '' : text(first), meter);
     default:
-      throw new EvaluationError('type', `there is no method '${name}'`);
+      throw new EvaluationFault('type', `there is no method '${name}'`);
   }
 }

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { EvaluationError, type Meter } from './meter.ts';
+import { EvaluationFault, type Meter } from './meter.ts';
 import { estimatePatternSize } from './pattern-size.ts';
 
 /**
@@ -22,7 +22,7 @@ export class Patterns {
     const pattern = this.#compiled.get(source) ?? compilePattern(source, meter);
     this.#compiled.set(source, pattern);
     if (typeof pattern === 'string') {
-      throw new EvaluationError('type', `regular expression refused: ${pattern}`);
+      throw new EvaluationFault('type', `regular expression refused: ${pattern}`);
     }
     meter.charge((text.length * pattern.programSize()) / 4);
     return pattern.matcher(text).find();

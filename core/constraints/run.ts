@@ -2,7 +2,7 @@ import type { ValidationEntry } from '../diagnosis/schema.ts';
 import type { Step, Trajectory } from '../session/trajectory.ts';
 import type { CompiledConstraint } from './compile.ts';
 import { evaluate, type Outcome, type Scene } from './evaluate.ts';
-import { EvaluationError, Meter, WORK_LIMITS } from './meter.ts';
+import { EvaluationFault, Meter, WORK_LIMITS } from './meter.ts';
 import { makeView, type Place, stepText, type View } from './view.ts';
 
 /** How one constraint went over one session. Counts are of places: calls, steps or the session. */
@@ -131,7 +131,7 @@ function ask(compiled: CompiledConstraint, view: View, place: Place, constraintM
     const verdict = outcome.value ? 'satisfied' : 'violated';
     return { place, verdict, applied, reason: compiled.constraint.hint, outcome };
   } catch (error) {
-    if (!(error instanceof EvaluationError)) throw error;
+    if (!(error instanceof EvaluationFault)) throw error;
     const where = applied ? 'assertion' : 'guard';
     const reason = `${error.because}: ${where} at this place: ${error.message}`;
     return { ...none, applied, verdict: error.because === 'budget' ? 'skipped' : 'unclear', reason };

@@ -1,4 +1,4 @@
-import { EvaluationError, type Meter } from './meter.ts';
+import { EvaluationFault, type Meter } from './meter.ts';
 
 /** What an expression sees: JSON, nothing else. Numbers are JSON numbers, also where the type checker says int. */
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [key: string]: Value };
@@ -26,7 +26,7 @@ export function hasKey(map: ValueMap, key: string): boolean {
 
 export function readKey(map: ValueMap, key: string): Value {
   const value = hasKey(map, key) ? map[key] : undefined;
-  if (value === undefined) throw new EvaluationError('missing', `there is no '${key.slice(0, 60)}'`);
+  if (value === undefined) throw new EvaluationFault('missing', `there is no '${key.slice(0, 60)}'`);
   return value;
 }
 
@@ -36,7 +36,7 @@ export const MAX_LEVELS = 100;
 /** Deep equality as JSON, charged by size. */
 export function equals(a: Value, b: Value, meter: Meter, level = 0): boolean {
   meter.charge(1);
-  if (level > MAX_LEVELS) throw new EvaluationError('budget', 'the values are nested too deeply to compare');
+  if (level > MAX_LEVELS) throw new EvaluationFault('budget', 'the values are nested too deeply to compare');
   if (a === b) return true;
   if (typeof a === 'string' && typeof b === 'string') {
     if (a.length === b.length) meter.chargeText(a.length);
