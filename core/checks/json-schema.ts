@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
+import { estimatePatternSize } from '../contracts/pattern-size.ts';
 
 export interface SchemaProblem {
   /** JSON pointer into the arguments; empty for the whole. */
@@ -22,6 +23,8 @@ const REPORTED_PROBLEMS = 3;
 /** Compiling one takes milliseconds; MCP servers have a handful. */
 const MAX_PATTERNS = 100;
 const MAX_PATTERN_LENGTH = 1000;
+/** Instructions of all of them, repeats written out: compiling takes some 3 µs each. */
+const MAX_PATTERN_SIZE = 50_000;
 /** Instructions of patterns times characters that one value may cost (measured: 0.1 to 0.3 ns each). */
 const MAX_PATTERN_WORK = 1e9;
 /** Parts with every reference written out: what one value can cost, since alternatives may all be tried. */
@@ -49,10 +52,13 @@ function compile(schema: JsonObject): Validator | UnusableSchema {
   if (JSON.stringify(schema).length > MAX_SCHEMA_LENGTH) {
     return { unusable: `the schema is longer than ${MAX_SCHEMA_LENGTH} characters` };
   }
-  if (countPatterns(schema) > MAX_PATTERNS)
+  const patterns = patternsOf(schema);
+  if (patterns.length > MAX_PATTERNS || patterns.some((pattern) => pattern.length > MAX_PATTERN_LENGTH))
     return {
       unusable: `the schema has more than ${MAX_PATTERNS} patterns, or one of more than ${MAX_PATTERN_LENGTH} characters`,
     };
+  if (patterns.reduce((sum, pattern) => sum + estimatePatternSize(pattern), 0) > MAX_PATTERN_SIZE)
+    return { unusable: `the patterns of the schema come to more than ${MAX_PATTERN_SIZE} instructions` };
   const work = unfoldedSize(schema, schema, new Set(), new Map());
   if (work === null) return { unusable: 'the schema refers to itself, or to a part that it does not have' };
   if (work > MAX_UNFOLDED) return { unusable: `the schema unfolds to more than ${MAX_UNFOLDED} parts` };
@@ -185,16 +191,14 @@ function decodeToken(token: string): string | null {
 
 const REFERENCES = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
 
-/** Patterns of the schema; one that is too long counts as too many. */
-function countPatterns(value: JsonValue): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countPatterns(item), 0);
-  const own = [
+function patternsOf(value: JsonValue): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (Array.isArray(value)) return value.flatMap(patternsOf);
+  return [
     ...(typeof value.pattern === 'string' ? [value.pattern] : []),
     ...(isJsonObject(value.patternProperties) ? Object.keys(value.patternProperties) : []),
+    ...Object.values(value).flatMap(patternsOf),
   ];
-  const long = own.some((pattern) => pattern.length > MAX_PATTERN_LENGTH) ? Number.POSITIVE_INFINITY : 0;
-  return Object.values(value).reduce<number>((sum, item) => sum + countPatterns(item), own.length + long);
 }
 
 let patternWork = 0;

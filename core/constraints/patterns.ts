@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
+import { estimatePatternSize } from '../contracts/pattern-size.ts';
 import { EvaluationFault, type Meter } from './meter.ts';
-import { estimatePatternSize } from './pattern-size.ts';
 
 /**
  * Regular expressions of constraints, linear in the text by RE2's construction. What remains to bound is the price of

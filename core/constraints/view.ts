@@ -6,7 +6,7 @@ import { isJsonObject, type JsonValue } from '../contracts/json.ts';
 import type { Step, ToolExchange, Trajectory } from '../session/trajectory.ts';
 import type { FunctionContext } from './functions.ts';
 import type { Scope } from './language.ts';
-import type { Meter } from './meter.ts';
+import { EvaluationFault, type Meter } from './meter.ts';
 import { Patterns } from './patterns.ts';
 import { EarlierText } from './provenance.ts';
 import type { Value, ValueMap } from './values.ts';
@@ -59,13 +59,13 @@ export function makeView(trajectory: Trajectory): View {
   const turnsBefore = (step: number): readonly string[] =>
     turnTexts.slice(0, turns.findLastIndex((turn) => turn.step < step) + 1);
   const schemas = new Map(trajectory.tools.map((tool) => [tool.name, tool.parameters]));
-  const validated = new Map<ToolExchange, readonly string[] | null>();
+  const validated = new Map<ToolExchange, readonly string[] | EvaluationFault | null>();
   const errorsOf = (exchange: ToolExchange): readonly string[] | null => {
     const known = validated.get(exchange);
-    if (known !== undefined) return known;
-    const errors = schemaErrors(exchange, schemas);
-    validated.set(exchange, errors);
-    return errors;
+    const found = known === undefined ? schemaErrors(exchange, schemas) : known;
+    validated.set(exchange, found);
+    if (found instanceof EvaluationFault) throw found;
+    return found;
   };
   const toolNames = new Set(trajectory.tools.map((tool) => tool.name));
   const standing = {
@@ -150,12 +150,17 @@ export function makeView(trajectory: Trajectory): View {
 function schemaErrors(
   exchange: ToolExchange,
   schemas: ReadonlyMap<string, JsonValue | undefined>,
-): readonly string[] | null {
+): readonly string[] | EvaluationFault | null {
   const schema = schemas.get(exchange.name);
   if (schema === undefined) return null;
   const validate = validatorOf(schema);
   if ('unusable' in validate) return null;
-  return validate(exchange.arguments).map((problem) => `${problem.path} ${problem.message}`);
+  try {
+    return validate(exchange.arguments).map((problem) => `${problem.path} ${problem.message}`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return new EvaluationFault('unknown', `the schema of '${exchange.name}' could not be used: ${reason}`);
+  }
 }
 
 function callValue(exchange: ToolExchange, trajectory: Trajectory): ValueMap {

@@ -97,6 +97,15 @@ describe('arguments against the JSON Schema', () => {
       { properties: { a: { pattern: 'a?'.repeat(600) } } },
       'more than 1000 characters',
     ],
+    [
+      'patterns that compile without end',
+      {
+        patternProperties: Object.fromEntries(
+          Array.from({ length: 90 }, (_, i) => [`${'a{1000}'.repeat(140)}${i}`, {}]),
+        ),
+      },
+      'more than 50000 instructions',
+    ],
   ])('%s makes the check blind, with the reason', (_, schema, reason) => {
     const one = report(asked({}, 'ok', [tool('get_weather', schema)]), 'arguments-break-schema');
     expect(one.state).toBe('blind');

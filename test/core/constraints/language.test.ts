@@ -145,6 +145,14 @@ describe('what an expression can ask', () => {
     expect(verdict('confirmedBefore(call)', 'call', bare)).toMatch(/^unclear unknown/);
   });
 
+  it('cannot know what a schema says that takes too long', () => {
+    const slow: Example = {
+      tools: [{ name: 'refund', parameters: { properties: { city: { pattern: '(a{0,500}){2}b' } } } }],
+      turns: [{ call: 'refund', args: { city: 'a'.repeat(1_000_000) }, result: 'ok' }],
+    };
+    expect(verdict('schemaValid(call)', 'call', slow)).toMatch(/^unclear unknown: .*takes too long/);
+  });
+
   it('does not take a refusal for a yes', () => {
     for (const said of ["No, don't", 'Wait, not yet', 'What would it cost?']) {
       const example: Example = { turns: [{ user: said }, { call: 'refund', args: {}, result: 'ok' }] };

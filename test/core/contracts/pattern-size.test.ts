@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
-import { estimatePatternSize } from '../../../core/constraints/pattern-size.ts';
+import { estimatePatternSize } from '../../../core/contracts/pattern-size.ts';
 
 const { pattern } = fc.letrec<{ pattern: string; item: string }>((tie) => ({
   item: fc.oneof(
