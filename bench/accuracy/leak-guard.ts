@@ -1,8 +1,12 @@
 import type { JsonValue } from '../../core/contracts/json.ts';
+import { CHECKLIST } from '../../core/judge/checklist.ts';
 import type { Model, ModelRequest } from '../../core/model/port.ts';
 
 /** Shorter texts ("4", "WebSurfer") stand in honest prompts all the time and prove nothing. */
 const TELLING_LENGTH = 24;
+
+/** Every judge prompt lists the ten category names, whichever of them is the label: they tell nothing. */
+const VOCABULARY: ReadonlySet<string> = new Set(CHECKLIST.map(({ name }) => name));
 
 /**
  * The answers that would betray a label if they turned up: long enough to be no coincidence, and not said in the
@@ -11,7 +15,10 @@ const TELLING_LENGTH = 24;
 export function tellingAnswers(answers: readonly string[], session: JsonValue | object): string[] {
   const said = JSON.stringify(session);
   return [...new Set(answers)].filter(
-    (text) => text.length >= TELLING_LENGTH && !said.includes(JSON.stringify(text).slice(1, -1)),
+    (text) =>
+      text.length >= TELLING_LENGTH &&
+      !VOCABULARY.has(text) &&
+      !said.includes(JSON.stringify(text).slice(1, -1)),
   );
 }
 

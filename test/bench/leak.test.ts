@@ -7,6 +7,7 @@ import { loadWhoWhen } from '../../bench/datasets/who-when.ts';
 import { runChecks } from '../../core/checks/registry.ts';
 import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
 import { readSessions } from '../../core/formats/registry.ts';
+import { CHECKLIST } from '../../core/judge/checklist.ts';
 import type { Model, ModelRequest } from '../../core/model/port.ts';
 import { diagnose } from '../../core/pipeline.ts';
 import { toTrajectory } from '../../core/session/to-trajectory.ts';
@@ -126,6 +127,11 @@ describe('the guard at run time', () => {
   });
   it('finds it in a system text too', () => {
     expect(leaksIn({ ...request('x'), system: answer }, [answer])).toEqual([answer]);
+  });
+  it('takes no category name for a leak: every judge prompt lists them all', () => {
+    const names = CHECKLIST.map(({ name }) => name);
+    expect(names.some((name) => name.length > 24)).toBe(true);
+    expect(tellingAnswers([...names, answer], {})).toEqual([answer]);
   });
   it('ignores short answers and what the session says itself', () => {
     const session = { text: 'a "quoted" answer that the agent found' };
