@@ -5,6 +5,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
+import { hasCode } from './has-code.ts';
 
 const holderSchema = z.object({ pid: z.number().int().positive(), host: z.string(), token: z.string() });
 type Holder = z.infer<typeof holderSchema>;
@@ -52,7 +53,7 @@ async function readHolder(file: string): Promise<Holder | null> {
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
   try {
@@ -68,7 +69,7 @@ async function moveAside(file: string, dead: Holder): Promise<void> {
   try {
     await rename(file, aside);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+    if (hasCode(error, 'ENOENT')) return;
     throw error;
   }
   const moved = await readHolder(aside);

@@ -3,6 +3,7 @@ import { link, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/p
 import path from 'node:path';
 import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
 import type { ObjectStore } from '../../core/contracts/ports.ts';
+import { hasCode } from './has-code.ts';
 
 const TEMPORARY = '.tmp-';
 
@@ -101,8 +102,4 @@ export class FileObjectStore implements ObjectStore {
       );
     return path.join(this.#folder, ...segments);
   }
-}
-
-function hasCode(error: unknown, ...codes: string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

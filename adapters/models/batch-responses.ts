@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import * as z from 'zod';
+import { hasCode } from '../local/has-code.ts';
 
 const recordSchema = z.object({
   recordId: z.string(),
@@ -61,7 +62,7 @@ async function describeFile(file: string): Promise<string> {
     const { ino, size, mtimeMs } = await stat(file);
     return `${ino} ${size} ${mtimeMs}`;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    if (hasCode(error, 'ENOENT')) return '';
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { open, rm, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
+import { hasCode } from '../local/has-code.ts';
 
 /** The work under the lock is one read and one append, so an older lock belongs to a process that died. */
 const STALE_MS = 30_000;
@@ -40,8 +41,4 @@ async function ageOf(file: string): Promise<number> {
     if (hasCode(error, 'ENOENT')) return 0;
     throw error;
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

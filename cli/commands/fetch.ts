@@ -1,4 +1,6 @@
 import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import * as z from 'zod';
+import { hasCode } from '../../adapters/local/has-code.ts';
 import { ExitCode } from '../../core/diagnosis/verdict.ts';
 import {
   beginFetch,
@@ -79,24 +81,40 @@ export async function fetchCommand(flags: FetchFlags, io: CliIo): Promise<number
   return ExitCode.Clean;
 }
 
+const keptSchema = z.object({
+  asked: z.object({ since: z.string(), until: z.string().optional() }),
+  state: z.object({
+    query: z.object({
+      logGroups: z.array(z.string()),
+      sessionId: z.string(),
+      start: z.number(),
+      end: z.number(),
+    }),
+    step: z.enum(['find', 'follow', 'done']),
+    read: z.number().int().nonnegative(),
+    token: z.string().nullable(),
+    traceIds: z.array(z.string()),
+  }),
+});
+
 interface Kept {
   readonly asked: { readonly since: string; readonly until?: string | undefined };
   readonly state: FetchState;
 }
 
-/** Written by ourselves; a damaged one is refused by its JSON. */
+/** Written by ourselves; one that is damaged or of another version is refused. */
 async function readState(file: string): Promise<Kept | null> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
   try {
-    return JSON.parse(text) as Kept;
+    return keptSchema.parse(JSON.parse(text));
   } catch (cause) {
-    throw new UsageError(`${file} is damaged: delete it to begin anew`, { cause });
+    throw new UsageError(`${file} is damaged or of another version: delete it to begin anew`, { cause });
   }
 }
 

@@ -244,3 +244,19 @@ describe('doctor on a log group', () => {
     expect(run.err).toContain('/agents/nowhere');
   });
 });
+
+it.each([
+  ['cut by a crash', '{"asked":'],
+  ['of another version', '{"asked":{"since":"24h"},"state":{"cursor":1}}'],
+])(
+  'a note of where the last try stopped that is %s is refused by name, and nothing is read',
+  async (_what, note) => {
+    const calls = serve(groups);
+    const out = path.join(scratchFolder(), 'session.jsonl');
+    writeFileSync(`${out}.fetching`, note);
+    const run = await rootspan(['fetch', '--log-group', 'aws/spans', '--session-id', SESSION, '--out', out]);
+    expect(run.exitCode).toBe(2);
+    expect(run.err).toContain(`${out}.fetching is damaged or of another version`);
+    expect(calls).toEqual([]);
+  },
+);
