@@ -16,6 +16,7 @@ import { diagnose } from '../../core/pipeline.ts';
 import type { Session } from '../../core/session/model.ts';
 import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
 import { EXPLAINED, FOUND, NOTHING, refundSession } from '../core/pipeline/a-session.ts';
+import { RUBRIC } from '../helpers/a-rubric.ts';
 import { inference, message, said, session, tool, use } from '../helpers/build-session.ts';
 import { freeze, type LocalWorkflow, runLocally } from '../helpers/local-workflow.ts';
 import { type ScriptedModel, scriptedModel } from '../helpers/scripted-model.ts';
@@ -235,18 +236,6 @@ describe('at depth deep', () => {
       tool('c1', 'refund', { amount: 50 }, 'ok'),
       said(message('assistant', 'I refunded 30 to your card.')),
     ]);
-  const RUBRIC = {
-    name: 'answer-is-true',
-    hint: 'The last answer says what was done.',
-    kind: 'provenance',
-    targets: ['misinterpretation'],
-    severity: 'high',
-    each: 'step',
-    guard: 'step.last',
-    assertion: '',
-    rubric: ['Does the answer state the amount that was refunded?'],
-    spans: [],
-  };
   const CALLS = {
     'constraints-global': { constraints: [] },
     'constraints-dynamic': { constraints: [RUBRIC] },

@@ -12,6 +12,7 @@ import { diagnose } from '../../core/pipeline.ts';
 import type { Session } from '../../core/session/model.ts';
 import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
 import { EXPLAINED, FOUND, NOTHING, refundSession } from '../core/pipeline/a-session.ts';
+import { RUBRIC } from '../helpers/a-rubric.ts';
 import { inference, message, said, session, tool, use } from '../helpers/build-session.ts';
 import { type ScriptedEntry, type ScriptedReply, scriptedModel } from '../helpers/scripted-model.ts';
 
@@ -76,27 +77,15 @@ describe('an answer without JSON is turned into "all assertions failed"', () => 
   });
 
   it('prose in place of verdicts on rubrics: not evaluated, never violated', async () => {
-    const rubric = {
-      name: 'answer-is-true',
-      hint: 'The last answer says what was done.',
-      kind: 'provenance',
-      targets: ['misinterpretation'],
-      severity: 'high',
-      each: 'step',
-      guard: 'step.last',
-      assertion: '',
-      rubric: ['Does the answer state the amount that was refunded?'],
-      spans: [],
-    };
     const model = says({
       'constraints-global': { constraints: [] },
-      'constraints-dynamic': { constraints: [rubric] },
+      'constraints-dynamic': { constraints: [RUBRIC] },
       rubrics: PROSE,
       repair: PROSE,
       detect: NOTHING,
     });
     const { validationLog, failures, outcome } = await run(model, { depth: 'deep' });
-    const verdicts = validationLog.filter((entry) => entry.constraint === rubric.name);
+    const verdicts = validationLog.filter((entry) => entry.constraint === RUBRIC.name);
     expect(verdicts.map(({ verdict }) => verdict)).toEqual(['not-evaluated']);
     expect(failures).toEqual([]);
     expect(outcome).toBe('PARTIAL');
