@@ -2,13 +2,13 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { FileObjectStore } from '../adapters/local/file-object-store.ts';
 import { createModel } from '../adapters/models/create-model.ts';
-import type { Constraint } from '../core/constraints/constraint.ts';
+import { canonicalJson, sha256Hex } from '../core/base/hash.ts';
 import { readConstraintFile } from '../core/constraints/read-constraints.ts';
-import { ConfigurationInvalidError } from '../core/contracts/errors.ts';
-import { canonicalJson, sha256Hex } from '../core/contracts/hash.ts';
+import type { Constraint } from '../core/diagnosis/constraint.ts';
 import { DEFAULT_OPTIONS, type DiagnosisOptions } from '../core/diagnosis/options.ts';
-import { ExitCode } from '../core/diagnosis/verdict.ts';
-import { makeTokenCounter } from '../core/tokens/make-token-counter.ts';
+import { ConfigurationInvalidError } from '../core/errors/errors.ts';
+import { makeTokenCounter } from '../core/planning/tokens/make-token-counter.ts';
+import { ExitCode } from '../core/report-build/verdict.ts';
 import { type AccuracyArgs, configurationOf, readAccuracyArgs, USAGE } from './accuracy/args.ts';
 import { diagnosisPredictor } from './accuracy/diagnosis-predictor.ts';
 import { openJournal } from './accuracy/journal.ts';
@@ -18,7 +18,7 @@ import { measure } from './accuracy/run.ts';
 import { accuracyTable } from './accuracy/table.ts';
 import { DATASETS } from './datasets/index.ts';
 import type { LabelledRun } from './datasets/labelled-run.ts';
-import { machineLine, writeDocsSection } from './docs-section.ts';
+import { machineLine, writeDocsSection } from './print/docs-section.ts';
 
 /** What the benchmark touches of the outside; `CliIo` of the command line fits. */
 export interface BenchIo {

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { CheckReport } from '../core/checks/check.ts';
 import { CHECKS, runChecks } from '../core/checks/registry.ts';
+import type { CheckReport } from '../core/diagnosis/check-report.ts';
 import type { CriticalStep } from '../core/diagnosis/schema.ts';
-import { judgeWithoutModel } from '../core/judge/model-free.ts';
-import { toTrajectory } from '../core/session/to-trajectory.ts';
-import type { Trajectory } from '../core/session/trajectory.ts';
+import { judgeWithoutModel } from '../core/explanation/critical-step/by-rule.ts';
+import { toTrajectory } from '../core/trajectory/to-trajectory.ts';
+import type { Trajectory } from '../core/trajectory/trajectory.ts';
 import { loadAgentRx } from './datasets/agentrx.ts';
 import { GROUPS, type LabelledRun } from './datasets/labelled-run.ts';
 import { loadWhoWhen } from './datasets/who-when.ts';

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { DEFAULT_OPTIONS, type DiagnosisOptions } from '../core/diagnosis/options.ts';
 import { limitsOf, UNNAMED_MODEL } from '../core/model/capabilities.ts';
-import { diagnose } from '../core/pipeline.ts';
-import { makeTokenCounter } from '../core/tokens/make-token-counter.ts';
+import { makeTokenCounter } from '../core/planning/tokens/make-token-counter.ts';
+import { diagnose } from '../core/stages/pipeline.ts';
 import { loadAgentRx } from './datasets/agentrx.ts';
 import type { LabelledRun } from './datasets/labelled-run.ts';
 import { type RecordedPrompt, recordingModel } from './deep/recording-model.ts';
@@ -52,7 +52,7 @@ async function printGroup(group: keyof typeof REFERENCE, runs: readonly Labelled
     for (const [purpose, of] of Map.groupBy(prompts, (prompt) => prompt.purpose))
       printStage(purpose, of, runs.length);
     // Detection is the same at both depths and is no part of the reference's figures.
-    const judged = paid.filter(({ purpose }) => purpose !== 'detect');
+    const judged = paid.filter(({ purpose }) => purpose !== 'analyze-chunks');
     const mean = sum(judged) / runs.length;
     totals.set(name, mean);
     console.log(`    without detection ${format(mean)}, with it ${format(sum(paid) / runs.length)}`);

@@ -3,10 +3,10 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFile
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { ExitCode } from '../core/diagnosis/verdict.ts';
+import { ExitCode } from '../core/report-build/verdict.ts';
 import { DEFAULT_CORPUS } from './corpus/read-corpus.ts';
-import { machineLine, writeDocsSection } from './docs-section.ts';
 import { PAGE_SCOPE } from './page-scope.ts';
+import { machineLine, writeDocsSection } from './print/docs-section.ts';
 import { promptTokensSection } from './speed/prompt-tokens.ts';
 import { sectionTable, speedReportSchema } from './speed/report.ts';
 import type { SpeedSection } from './speed/section.ts';

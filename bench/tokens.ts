@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { ExitCode } from '../core/diagnosis/verdict.ts';
-import { makeTokenCounter } from '../core/tokens/make-token-counter.ts';
+import { makeTokenCounter } from '../core/planning/tokens/make-token-counter.ts';
+import { ExitCode } from '../core/report-build/verdict.ts';
+import { measurePromptTokens } from './corpus/prompt-tokens.ts';
 import { DEFAULT_CORPUS, readCorpora } from './corpus/read-corpus.ts';
-import { measurePromptTokens } from './prompt-tokens.ts';
 
 /** `npm run bench -- tokens [--path DIR] [--json FILE]`: prompt tokens of each data set against indented Strands JSON. */
 export function benchTokens(argv: readonly string[]): number {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { processIo } from './io.ts';
 import { runCli } from './run.ts';
+import { processIo } from './shell/io.ts';
 
 // Read at run time: a package manager only warns.
 if (Number(process.versions.node.split('.')[0]) < 22) {

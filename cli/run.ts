@@ -1,10 +1,10 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { ROOTSPAN_VERSION } from '../core/contracts/version.ts';
+import { PROTOCOLS } from '../core/diagnosis/protocols.ts';
 import { DEPTHS } from '../core/diagnosis/schema.ts';
-import { ExitCode } from '../core/diagnosis/verdict.ts';
-import { PROTOCOLS } from '../core/judge/protocols.ts';
-import { explainError } from './errors.ts';
-import type { CliIo } from './io.ts';
+import { ROOTSPAN_VERSION } from '../core/diagnosis/version.ts';
+import { ExitCode } from '../core/report-build/verdict.ts';
+import { explainError } from './shell/errors.ts';
+import type { CliIo } from './shell/io.ts';
 
 const EXIT_CODES = `
 Exit codes:

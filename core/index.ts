@@ -5,12 +5,8 @@
 
 export type { ConstraintCheck, TrialSession } from './constraints/check-constraints.ts';
 export { checkConstraints } from './constraints/check-constraints.ts';
-export type { Constraint } from './constraints/constraint.ts';
 export { loadConstraints } from './constraints/read-constraints.ts';
-export { ErrorName } from './contracts/error-names.ts';
-export * from './contracts/errors.ts';
-export type { CategoryDefinition } from './detection/taxonomy.ts';
-export { TAXONOMY, TAXONOMY_VERSION } from './detection/taxonomy.ts';
+export type { Constraint } from './diagnosis/constraint.ts';
 export type { ConfidenceWord, DiagnosisOptions } from './diagnosis/options.ts';
 export { DEFAULT_OPTIONS } from './diagnosis/options.ts';
 export type {
@@ -23,14 +19,18 @@ export type {
   ValidationEntry,
 } from './diagnosis/schema.ts';
 export { diagnosisSchema } from './diagnosis/schema.ts';
-export type { StrandsExport, StrandsFailureOutput } from './diagnosis/strands.ts';
-export { toStrandsJson } from './diagnosis/strands.ts';
-export type { Verdict } from './diagnosis/verdict.ts';
-export { ExitCode, verdict } from './diagnosis/verdict.ts';
-export type { FormatLine, SessionInput } from './formats/registry.ts';
-export { listFormats, readSessions } from './formats/registry.ts';
+export { ErrorName } from './errors/error-names.ts';
+export * from './errors/errors.ts';
 export type { Detection, LibraryOptions, RootCauseAnalysis } from './library.ts';
 export { analyzeRootCause, detectFailures, diagnoseSession } from './library.ts';
 export type { Model, ModelAnswer, ModelLimits, ModelRequest, Usage } from './model/port.ts';
-export type { Session, Span } from './session/model.ts';
-export { sessionSchema } from './session/model.ts';
+export type { FormatLine, SessionInput } from './reading/registry.ts';
+export { listFormats, readSessions } from './reading/registry.ts';
+export type { StrandsExport, StrandsFailureOutput } from './report-build/strands.ts';
+export { toStrandsJson } from './report-build/strands.ts';
+export type { Verdict } from './report-build/verdict.ts';
+export { ExitCode, verdict } from './report-build/verdict.ts';
+export type { Session, Span } from './session/session.ts';
+export { sessionSchema } from './session/session.ts';
+export type { CategoryDefinition } from './vocabulary/taxonomy.ts';
+export { TAXONOMY, TAXONOMY_VERSION } from './vocabulary/taxonomy.ts';

@@ -1,8 +1,5 @@
-import { ConfigurationInvalidError, SessionInvalidError } from './contracts/errors.ts';
-import { parseAtDoor } from './contracts/parse.ts';
-import type { CallRecord } from './contracts/stages.ts';
+import { parseAtDoor } from './base/parse.ts';
 import { DEFAULT_OPTIONS, type DiagnosisOptions } from './diagnosis/options.ts';
-import { decideOutcome } from './diagnosis/outcome.ts';
 import type {
   Coverage,
   CriticalStep,
@@ -12,11 +9,21 @@ import type {
   Quarantined,
   RootCause,
 } from './diagnosis/schema.ts';
-import type { StrandsFailureOutput } from './diagnosis/strands.ts';
+import { ConfigurationInvalidError, SessionInvalidError } from './errors/errors.ts';
+import type { CallRecord } from './model/call-record.ts';
 import type { Model } from './model/port.ts';
-import { detectAll, diagnose, explain, mergeChunks, type Progress, prepare } from './pipeline.ts';
-import { type Session, sessionSchema, sessionSpans } from './session/model.ts';
-import { makeTokenCounter } from './tokens/make-token-counter.ts';
+import { makeTokenCounter } from './planning/tokens/make-token-counter.ts';
+import { decideOutcome } from './report-build/outcome.ts';
+import type { StrandsFailureOutput } from './report-build/strands.ts';
+import { type Session, sessionSchema, sessionSpans } from './session/session.ts';
+import {
+  analyzeChunks,
+  diagnose,
+  findRootCauses,
+  mergeChunks,
+  type Progress,
+  preflight,
+} from './stages/pipeline.ts';
 
 /**
  * Everything has a default but the model: an object with `spec`, `limits` and `ask` (core/model/port.ts), one of
@@ -58,7 +65,7 @@ export interface RootCauseAnalysis {
 export async function detectFailures(session: Session, given: LibraryOptions): Promise<Detection> {
   const { deps, options } = setUp(given);
   const prepared = prepareFor(session, deps, options);
-  const results = await detectAll(prepared, deps);
+  const results = await analyzeChunks(prepared, deps);
   const { failures, coverage, quarantined, calls } = mergeChunks(prepared, results);
   return {
     session_id: session.sessionId,
@@ -102,7 +109,7 @@ export async function analyzeRootCause(
     }),
   );
   const counted = mergeChunks({ ...prepared, checks: [] }, []).coverage;
-  const diagnosis = await explain(
+  const diagnosis = await findRootCauses(
     prepared,
     { failures: own, quarantined: [], coverage: { ...counted, gaps: [] }, calls: [] },
     [],
@@ -155,7 +162,7 @@ function setUp({ model, concurrency, onProgress, ...own }: LibraryOptions) {
 const checked = (session: Session): Session => parseAtDoor(sessionSchema, session, 'the session');
 
 function prepareFor(session: Session, deps: ReturnType<typeof setUp>['deps'], options: DiagnosisOptions) {
-  return prepare(checked(session), options, {
+  return preflight(checked(session), options, {
     counter: deps.counter,
     limits: deps.model.limits,
     modelSpec: deps.model.spec,

@@ -1,6 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import * as z from 'zod';
-import { agentConfigurationSchema } from '../core/contracts/agent-settings.ts';
+import { agentConfigurationSchema } from '../core/ports/agent-settings.ts';
 import type { SessionDiagnosisProps } from './session-diagnosis.ts';
 
 const settingsSchema = z.strictObject({

@@ -1,6 +1,6 @@
 import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
 import { Construct } from 'constructs';
-import type { AgentConfiguration } from '../core/contracts/agent-settings.ts';
+import type { AgentConfiguration } from '../core/ports/agent-settings.ts';
 import { Ingest } from './ingest/ingest.ts';
 import { Results } from './results/results.ts';
 import { Workflow } from './workflow/workflow.ts';

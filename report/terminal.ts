@@ -1,7 +1,7 @@
 import wrapAnsi from 'wrap-ansi';
-import { plural } from '../core/contracts/plural.ts';
+import { plural } from '../core/base/plural.ts';
 import type { Diagnosis, Failure, RootCause } from '../core/diagnosis/schema.ts';
-import { type VerdictPolicy, verdict } from '../core/diagnosis/verdict.ts';
+import { type VerdictPolicy, verdict } from '../core/report-build/verdict.ts';
 import { safeLine, safeText } from './escape.ts';
 
 /** Colours as functions, so that the report stays pure and plain text needs no stripping. */

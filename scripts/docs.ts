@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { runCli } from '../cli/run.ts';
-import { TAXONOMY, TAXONOMY_VERSION } from '../core/detection/taxonomy.ts';
+import { TAXONOMY, TAXONOMY_VERSION } from '../core/vocabulary/taxonomy.ts';
 
 /** Writes what is made from code into the pages, so that it cannot drift: a test compares (`npm run docs` mends). */
 

@@ -1,15 +1,14 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
-import { ConfigurationInvalidError, ResultConflictError } from '../../core/contracts/errors.ts';
-import { diagnosisObjectKey } from '../../core/contracts/object-keys.ts';
-import type {
-  Clock,
-  DiagnosisStore,
-  DiagnosisSummary,
-  ObjectStore,
-  Page,
-} from '../../core/contracts/ports.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { diagnosisContentHash } from '../../core/diagnosis/content.ts';
+import { type Diagnosis, diagnosisSchema, OUTCOMES } from '../../core/diagnosis/schema.ts';
+import type { DiagnosisSummary } from '../../core/diagnosis/summary.ts';
+import { summarise } from '../../core/diagnosis/summary.ts';
+import { ConfigurationInvalidError, ResultConflictError } from '../../core/errors/errors.ts';
+import { diagnosisObjectKey } from '../../core/ports/object-keys.ts';
+import type { DiagnosisStore, ObjectStore, Page } from '../../core/ports/ports.ts';
 import {
   diagnosisKey,
   latestKey,
@@ -19,10 +18,7 @@ import {
   type TimelinePattern,
   timelinePk,
   timelineSk,
-} from '../../core/contracts/table.ts';
-import { diagnosisContentHash } from '../../core/diagnosis/content.ts';
-import { type Diagnosis, diagnosisSchema, OUTCOMES } from '../../core/diagnosis/schema.ts';
-import { summarise } from '../../core/diagnosis/summary.ts';
+} from '../../core/ports/table.ts';
 import { FingerprintLedger } from './dynamo-fingerprints.ts';
 import { DynamoTable, type Item } from './dynamo-table.ts';
 
@@ -61,7 +57,7 @@ const bodySchema = z.union([z.object({ body: z.instanceof(Uint8Array) }), z.obje
 const HEAD = ['pk', 'sk', TABLE.expiry, 'diagnosisId', 'contentHash', 'summary'];
 
 /**
- * Diagnoses in the single table (core/contracts/table.ts), the same code for DynamoDB and for dynalite.
+ * Diagnoses in the single table (core/ports/table.ts), the same code for DynamoDB and for dynalite.
  *
  * `put` writes one item at a time: first the version (create-only), then what derives from it (pointer, timelines,
  * fingerprints), each of which may be written again without harm. A crash in between is healed by the retry, which

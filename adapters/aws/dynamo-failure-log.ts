@@ -1,7 +1,8 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
-import type { Clock, ExecutionFailure, FailureLog } from '../../core/contracts/ports.ts';
-import { FAILURES_INDEX_PK, failureKey, sessionPk, TABLE } from '../../core/contracts/table.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import type { ExecutionFailure, FailureLog } from '../../core/ports/ports.ts';
+import { FAILURES_INDEX_PK, failureKey, sessionPk, TABLE } from '../../core/ports/table.ts';
 import { DynamoTable } from './dynamo-table.ts';
 
 const failureSchema = z.object({

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { ResultConflictError } from '../../core/contracts/errors.ts';
+import { ResultConflictError } from '../../core/errors/errors.ts';
 import {
   FINGERPRINT_STATES,
   type FingerprintState,
   fingerprintIndexPk,
   fingerprintKey,
   fingerprintSeenKey,
-} from '../../core/contracts/table.ts';
+} from '../../core/ports/table.ts';
 import type { DynamoTable } from './dynamo-table.ts';
 
 export interface FingerprintRecord {

@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
-import type { SessionIndex, SessionState } from '../../core/contracts/ingest-ports.ts';
-import type { Clock } from '../../core/contracts/ports.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import type { SessionIndex, SessionState } from '../../core/ports/ingest-ports.ts';
 import {
   PENDING_INDEX_PK,
   pendingIndexSk,
@@ -13,7 +13,7 @@ import {
   TRACE_SESSION_PREFIX,
   tracePk,
   traceSessionKey,
-} from '../../core/contracts/table.ts';
+} from '../../core/ports/table.ts';
 import { DynamoTable, type Item } from './dynamo-table.ts';
 
 const stateSchema = z.object({

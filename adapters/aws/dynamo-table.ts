@@ -9,7 +9,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
-import { type ItemKey, TABLE } from '../../core/contracts/table.ts';
+import { type ItemKey, TABLE } from '../../core/ports/table.ts';
 
 /** An item as plain values; binary as Uint8Array. */
 export type Item = ItemKey & Record<string, unknown>;

@@ -6,7 +6,7 @@ import {
   type S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
-import type { ObjectStore } from '../../core/contracts/ports.ts';
+import type { ObjectStore } from '../../core/ports/ports.ts';
 
 /** S3 answers 409 while another conditional write of the same key is under way: the next try sees its outcome. */
 const CONFLICT_TRIES = 5;

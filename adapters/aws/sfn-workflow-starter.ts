@@ -4,10 +4,10 @@ import {
   type SFNClient,
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import { ResultConflictError } from '../../core/contracts/errors.ts';
-import { canonicalJson } from '../../core/contracts/hash.ts';
-import type { WorkflowStarter } from '../../core/contracts/ingest-ports.ts';
-import type { WorkflowInput } from '../../core/contracts/workflow.ts';
+import { canonicalJson } from '../../core/base/hash.ts';
+import { ResultConflictError } from '../../core/errors/errors.ts';
+import type { WorkflowStarter } from '../../core/ports/ingest-ports.ts';
+import type { WorkflowInput } from '../../core/ports/workflow.ts';
 
 /**
  * Starts executions by derived name. While one with the same name and input runs, AWS answers 200; once it is

@@ -1,5 +1,5 @@
 import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { checkTimerDelay, type Timer, type TimerQueue } from '../../core/contracts/ingest-ports.ts';
+import { checkTimerDelay, type Timer, type TimerQueue } from '../../core/ports/ingest-ports.ts';
 
 /** One delayed message a timer; its body names the session, so that the receiver reads the rest from the index. */
 export class SqsTimerQueue implements TimerQueue {

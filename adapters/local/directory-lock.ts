@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
-import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
+import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
 import { hasCode } from './has-code.ts';
 
 const holderSchema = z.object({ pid: z.number().int().positive(), host: z.string(), token: z.string() });

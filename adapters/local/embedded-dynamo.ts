@@ -7,8 +7,8 @@ import {
   ListTablesCommand,
 } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
-import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
-import { TABLE } from '../../core/contracts/table.ts';
+import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
+import { TABLE } from '../../core/ports/table.ts';
 import { lockDirectory } from './directory-lock.ts';
 
 export interface EmbeddedDynamo {

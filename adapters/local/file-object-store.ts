@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
-import type { ObjectStore } from '../../core/contracts/ports.ts';
+import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
+import type { ObjectStore } from '../../core/ports/ports.ts';
 import { hasCode } from './has-code.ts';
 
 const TEMPORARY = '.tmp-';

@@ -1,4 +1,4 @@
-import { checkTimerDelay, type Timer, type TimerQueue } from '../../core/contracts/ingest-ports.ts';
+import { checkTimerDelay, type Timer, type TimerQueue } from '../../core/ports/ingest-ports.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 /** The timer queue in this process, on a clock that jumps from one timer to the next instead of waiting. */

@@ -1,10 +1,10 @@
-import { ResultConflictError } from '../../core/contracts/errors.ts';
-import { gunzipText, gzipJson } from '../../core/contracts/gzip.ts';
-import { canonicalJson } from '../../core/contracts/hash.ts';
-import type { WorkflowStarter } from '../../core/contracts/ingest-ports.ts';
-import { keyPart } from '../../core/contracts/object-keys.ts';
-import type { ObjectStore } from '../../core/contracts/ports.ts';
-import { type WorkflowInput, workflowInputSchema } from '../../core/contracts/workflow.ts';
+import { gunzipText, gzipJson } from '../../core/base/gzip.ts';
+import { canonicalJson } from '../../core/base/hash.ts';
+import { ResultConflictError } from '../../core/errors/errors.ts';
+import type { WorkflowStarter } from '../../core/ports/ingest-ports.ts';
+import { keyPart } from '../../core/ports/object-keys.ts';
+import type { ObjectStore } from '../../core/ports/ports.ts';
+import { type WorkflowInput, workflowInputSchema } from '../../core/ports/workflow.ts';
 
 export interface LocalExecution {
   readonly name: string;

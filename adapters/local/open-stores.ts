@@ -1,6 +1,7 @@
 import path from 'node:path';
-import type { SessionIndex } from '../../core/contracts/ingest-ports.ts';
-import type { Clock, DiagnosisStore, FailureLog, ObjectStore } from '../../core/contracts/ports.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import type { SessionIndex } from '../../core/ports/ingest-ports.ts';
+import type { DiagnosisStore, FailureLog, ObjectStore } from '../../core/ports/ports.ts';
 import { DynamoDiagnosisStore } from '../aws/dynamo-diagnosis-store.ts';
 import { DynamoFailureLog } from '../aws/dynamo-failure-log.ts';
 import { DynamoSessionIndex } from '../aws/dynamo-session-index.ts';

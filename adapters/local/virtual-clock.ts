@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/contracts/ports.ts';
+import type { Clock } from '../../core/base/clock.ts';
 
 /** A clock that stands still until it is moved on: arrival time at a desk. */
 export class VirtualClock implements Clock {

@@ -1,6 +1,6 @@
 import { mkdir, open, readFile, truncate } from 'node:fs/promises';
 import path from 'node:path';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/base/json.ts';
 import { withFileLock } from './file-lock.ts';
 
 export interface BatchRequests {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { ModelPendingError } from '../../core/contracts/errors.ts';
+import { ModelPendingError } from '../../core/errors/errors.ts';
 import { findCapabilities, limitsOf, UNNAMED_MODEL } from '../../core/model/capabilities.ts';
 import { classifyModelFault } from '../../core/model/classify-model-fault.ts';
 import type { Model, ModelAnswer } from '../../core/model/port.ts';

@@ -4,7 +4,7 @@ import {
   type ConverseCommandInput,
 } from '@aws-sdk/client-bedrock-runtime';
 import { NodeHttp2Handler } from '@smithy/node-http-handler';
-import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
+import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
 import { findCapabilities, limitsOf, type ModelCapabilities } from '../../core/model/capabilities.ts';
 import { classifyModelFault, type ModelFault } from '../../core/model/classify-model-fault.ts';
 import type { Model, ModelAnswer, ModelRequest } from '../../core/model/port.ts';
@@ -12,7 +12,12 @@ import { priceUsage } from '../../core/model/price-usage.ts';
 import { acceptCompletion, readCompletion } from '../../core/model/read-completion.ts';
 import { hashRequest } from '../../core/model/request-body.ts';
 import { type Manners, startManners, stepDown, writeConverseInput } from './converse-input.ts';
-import type { BedrockSettings } from './create-model.ts';
+
+export interface BedrockSettings {
+  readonly region?: string;
+  readonly endpoint?: string;
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
 
 export interface BedrockModelSettings extends BedrockSettings {
   readonly spec: string;

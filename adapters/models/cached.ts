@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { ObjectStore } from '../../core/contracts/ports.ts';
 import type { Model, ModelAnswer } from '../../core/model/port.ts';
 import { hashRequest } from '../../core/model/request-body.ts';
+import type { ObjectStore } from '../../core/ports/ports.ts';
 import { answerSchema } from './answer-file.ts';
 
 const entrySchema = z.object({ version: z.literal(1), answer: answerSchema });

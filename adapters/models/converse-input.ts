@@ -1,5 +1,5 @@
 import type { ContentBlock, ConverseCommandInput } from '@aws-sdk/client-bedrock-runtime';
-import { canonicalJson } from '../../core/contracts/hash.ts';
+import { canonicalJson } from '../../core/base/hash.ts';
 import type { ModelCapabilities } from '../../core/model/capabilities.ts';
 import type { ModelAnswer, ModelRequest } from '../../core/model/port.ts';
 import { listPromptParts } from '../../core/model/request-body.ts';

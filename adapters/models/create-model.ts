@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ObjectStore, Sleep } from '../../core/contracts/ports.ts';
+import type { Sleep } from '../../core/base/clock.ts';
 import { parseModelSpec } from '../../core/model/parse-spec.ts';
 import type { Model } from '../../core/model/port.ts';
+import type { ObjectStore } from '../../core/ports/ports.ts';
+import type { BedrockSettings } from './bedrock.ts';
 import { cachedModel } from './cached.ts';
 import { noneModel } from './none.ts';
 import { retryingModel } from './retrying.ts';
@@ -17,12 +19,6 @@ export interface ModelDeps {
   readonly bedrock?: BedrockSettings;
   /** Longest wait for one answer; default 5 minutes. */
   readonly timeoutMs?: number;
-}
-
-export interface BedrockSettings {
-  readonly region?: string;
-  readonly endpoint?: string;
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
 export const DEFAULT_TIMEOUT_MS = 300_000;

@@ -1,6 +1,6 @@
 import { open, rm, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
+import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
 import { hasCode } from '../local/has-code.ts';
 
 /** The work under the lock is one read and one append, so an older lock belongs to a process that died. */

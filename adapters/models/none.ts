@@ -1,4 +1,4 @@
-import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
+import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
 import { limitsOf, UNNAMED_MODEL } from '../../core/model/capabilities.ts';
 import type { Model } from '../../core/model/port.ts';
 

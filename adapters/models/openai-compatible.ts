@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/base/json.ts';
+import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
 import { UnusableAnswerError } from '../../core/model/answer-defect.ts';
 import { capabilitiesOfSpec, limitsOf } from '../../core/model/capabilities.ts';
 import { classifyModelFault } from '../../core/model/classify-model-fault.ts';

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
-import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
+import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
 import { limitsOf, UNNAMED_MODEL } from '../../core/model/capabilities.ts';
 import type { Model, ModelAnswer, ModelRequest } from '../../core/model/port.ts';
 import { hashBody, writeConverseBody } from '../../core/model/request-body.ts';

@@ -1,5 +1,5 @@
-import { RootspanError } from '../../core/contracts/errors.ts';
-import type { Sleep } from '../../core/contracts/ports.ts';
+import type { Sleep } from '../../core/base/clock.ts';
+import { RootspanError } from '../../core/errors/errors.ts';
 import type { Model } from '../../core/model/port.ts';
 
 export interface RetryPolicy {

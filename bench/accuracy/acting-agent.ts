@@ -1,4 +1,4 @@
-import type { Step } from '../../core/session/trajectory.ts';
+import type { Step } from '../../core/trajectory/trajectory.ts';
 
 /**
  * Who acts at a step in the words of the labels: its agent's name, else, in logs of a single agent, "User" for what

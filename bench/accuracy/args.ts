@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
+import { PROTOCOLS } from '../../core/diagnosis/protocols.ts';
 import { DEPTHS } from '../../core/diagnosis/schema.ts';
-import { PROTOCOLS } from '../../core/judge/protocols.ts';
 
 export const USAGE = `usage: rootspan bench accuracy --dataset agentrx|whowhen|labels --path DIR
   --model SPEC        none (default), bedrock:…, openai:…@…, batch:DIR, replay:DIR

@@ -1,5 +1,5 @@
-import { CRITICAL_CATEGORIES } from '../../core/judge/categories.ts';
-import type { Step } from '../../core/session/trajectory.ts';
+import type { Step } from '../../core/trajectory/trajectory.ts';
+import { CRITICAL_CATEGORIES } from '../../core/vocabulary/critical-categories.ts';
 import type { Gold } from '../datasets/labelled-run.ts';
 import { type Case, evaluate, type Metrics, sameAgent, TOLERANCES } from './metrics.ts';
 import type { PredictedStep } from './predictor.ts';

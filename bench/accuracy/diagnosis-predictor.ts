@@ -1,11 +1,11 @@
-import { ErrorName } from '../../core/contracts/error-names.ts';
-import { RootspanError } from '../../core/contracts/errors.ts';
-import type { Clock } from '../../core/contracts/ports.ts';
+import type { Clock } from '../../core/base/clock.ts';
 import type { DiagnosisOptions } from '../../core/diagnosis/options.ts';
 import type { Diagnosis } from '../../core/diagnosis/schema.ts';
+import { ErrorName } from '../../core/errors/error-names.ts';
+import { RootspanError } from '../../core/errors/errors.ts';
 import { type Model, NO_USAGE } from '../../core/model/port.ts';
-import { diagnose } from '../../core/pipeline.ts';
-import type { TokenCounter } from '../../core/tokens/counter.ts';
+import type { TokenCounter } from '../../core/planning/tokens/counter.ts';
+import { diagnose } from '../../core/stages/pipeline.ts';
 import type { Prediction, Predictor } from './predictor.ts';
 
 /** Far above any number of votes, so that repeats never share a request. */

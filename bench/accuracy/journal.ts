@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import * as z from 'zod';
 import { usageSchema } from '../../core/diagnosis/schema.ts';
-import { CRITICAL_CATEGORIES } from '../../core/judge/categories.ts';
+import { CRITICAL_CATEGORIES } from '../../core/vocabulary/critical-categories.ts';
 import type { Prediction } from './predictor.ts';
 
 const stepSchema = z.object({

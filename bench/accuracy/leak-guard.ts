@@ -1,6 +1,6 @@
-import type { JsonValue } from '../../core/contracts/json.ts';
-import { CHECKLIST } from '../../core/judge/checklist.ts';
+import type { JsonValue } from '../../core/base/json.ts';
 import type { Model, ModelRequest } from '../../core/model/port.ts';
+import { CHECKLIST } from '../../core/prompting/critical-checklist.ts';
 
 /** Shorter texts ("4", "WebSurfer") stand in honest prompts all the time and prove nothing. */
 const TELLING_LENGTH = 24;

@@ -1,4 +1,4 @@
-import type { CriticalCategory } from '../../core/judge/categories.ts';
+import type { CriticalCategory } from '../../core/vocabulary/critical-categories.ts';
 import type { Gold } from '../datasets/labelled-run.ts';
 import type { PredictedStep, Prediction } from './predictor.ts';
 import { type Rate, rateOf } from './wilson.ts';

@@ -1,4 +1,4 @@
-import { lineChart, type Series } from '../line-chart.ts';
+import { lineChart, type Series } from '../print/line-chart.ts';
 import type { GroupResult } from './run.ts';
 
 /** One measured configuration in the cost picture. */

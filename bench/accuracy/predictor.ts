@@ -1,6 +1,6 @@
-import type { CriticalCategory } from '../../core/judge/categories.ts';
 import type { Usage } from '../../core/model/port.ts';
-import type { Session } from '../../core/session/model.ts';
+import type { Session } from '../../core/session/session.ts';
+import type { CriticalCategory } from '../../core/vocabulary/critical-categories.ts';
 
 export interface PredictedStep {
   /** Step.position: raw message position where the format has one. */

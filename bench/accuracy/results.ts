@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
-import { ROOTSPAN_VERSION } from '../../core/contracts/version.ts';
-import { machineLine } from '../docs-section.ts';
+import { ROOTSPAN_VERSION } from '../../core/diagnosis/version.ts';
+import { machineLine } from '../print/docs-section.ts';
 import { type AccuracyArgs, configurationOf } from './args.ts';
 import { type CostPoint, costPicture, tolerancePicture } from './pictures.ts';
 import type { GroupResult } from './run.ts';

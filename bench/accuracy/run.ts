@@ -1,6 +1,6 @@
-import { ModelPendingError } from '../../core/contracts/errors.ts';
+import { ModelPendingError } from '../../core/errors/errors.ts';
 import { addUsage, NO_USAGE, type Usage } from '../../core/model/port.ts';
-import { toTrajectory } from '../../core/session/to-trajectory.ts';
+import { toTrajectory } from '../../core/trajectory/to-trajectory.ts';
 import { GROUPS, type Group, type LabelledRun } from '../datasets/labelled-run.ts';
 import { actingAgent } from './acting-agent.ts';
 import { type Baseline, type BaselineRun, baselines, lastPosition } from './baselines.ts';

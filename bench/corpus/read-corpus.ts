@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
-import { readSessions } from '../../core/formats/registry.ts';
-import type { Session } from '../../core/session/model.ts';
+import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
+import { readSessions } from '../../core/reading/registry.ts';
+import type { Session } from '../../core/session/session.ts';
 
 /** Sessions of one data set; the name is its folder, as `agentrx-tau` or `whowhen/Hand-Crafted`. */
 export interface Corpus {

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import * as z from 'zod';
-import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
-import type { JsonValue } from '../../core/contracts/json.ts';
-import { readSessions } from '../../core/formats/registry.ts';
-import { type ExpectedAction, expectedActionsSchema } from '../../core/judge/expected-actions.ts';
+import type { JsonValue } from '../../core/base/json.ts';
+import { type ExpectedAction, expectedActionsSchema } from '../../core/diagnosis/expected-action.ts';
+import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
+import { readSessions } from '../../core/reading/registry.ts';
 import { readCategory } from './categories.ts';
 import type { Gold, GoldFailure, LabelledRun } from './labelled-run.ts';
 import { listFiles, readJson } from './read-json.ts';

@@ -1,5 +1,5 @@
-import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
-import { CRITICAL_CATEGORIES, type CriticalCategory } from '../../core/judge/categories.ts';
+import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
+import { CRITICAL_CATEGORIES, type CriticalCategory } from '../../core/vocabulary/critical-categories.ts';
 
 /** Publishers spell the names in several ways, so a keyword of the normalised name decides; first match wins. */
 const KEYWORDS: readonly (readonly [string, CriticalCategory])[] = [

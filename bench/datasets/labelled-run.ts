@@ -1,6 +1,6 @@
-import type { CriticalCategory } from '../../core/judge/categories.ts';
-import type { ExpectedAction } from '../../core/judge/expected-actions.ts';
-import type { Session } from '../../core/session/model.ts';
+import type { ExpectedAction } from '../../core/diagnosis/expected-action.ts';
+import type { Session } from '../../core/session/session.ts';
+import type { CriticalCategory } from '../../core/vocabulary/critical-categories.ts';
 
 /** A failure that annotators marked. `position` is 0-based and counts raw messages, as Step.position does. */
 export interface GoldFailure {

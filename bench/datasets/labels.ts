@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
-import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
-import { readSessions } from '../../core/formats/registry.ts';
-import type { Session } from '../../core/session/model.ts';
-import { toTrajectory } from '../../core/session/to-trajectory.ts';
+import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
+import { readSessions } from '../../core/reading/registry.ts';
+import type { Session } from '../../core/session/session.ts';
+import { toTrajectory } from '../../core/trajectory/to-trajectory.ts';
 import { readCategory } from './categories.ts';
 import type { Gold, LabelledRun } from './labelled-run.ts';
 import { listFiles } from './read-json.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
-import type { JsonValue } from '../../core/contracts/json.ts';
+import type { JsonValue } from '../../core/base/json.ts';
+import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
 
 /** All files below a folder in lexical order, as paths from it. ConfigurationInvalidError if there is no such folder. */
 export function listFiles(folder: string): string[] {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/contracts/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/base/json.ts';
 
 /** Where a record carries its answers, as paths of keys from the record. */
 export type AnswerPaths = readonly (readonly string[])[];

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import * as z from 'zod';
-import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
-import { readSessions } from '../../core/formats/registry.ts';
+import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
+import { readSessions } from '../../core/reading/registry.ts';
 import type { LoadSettings } from './agentrx.ts';
 import type { Group, LabelledRun } from './labelled-run.ts';
 import { listFiles, readJson } from './read-json.ts';

@@ -1,7 +1,7 @@
 import type { Model, ModelRequest } from '../../core/model/port.ts';
 import { NO_USAGE } from '../../core/model/port.ts';
 import { hashRequest, listPromptParts } from '../../core/model/request-body.ts';
-import type { TokenCounter } from '../../core/tokens/counter.ts';
+import type { TokenCounter } from '../../core/planning/tokens/counter.ts';
 import { stubAnswer } from './stub-answers.ts';
 
 export interface RecordedPrompt {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/contracts/json.ts';
+import type { JsonObject } from '../../core/base/json.ts';
 
 /**
  * What a model that does its work would answer, by the name of the answer's schema: enough constraints, rubrics and

@@ -1,4 +1,4 @@
-import { sha256Hex } from '../../core/contracts/hash.ts';
+import { sha256Hex } from '../../core/base/hash.ts';
 import type { LogEvent } from '../../core/ingest/envelope.ts';
 
 /** Spans and log records of made-up sessions, in the split layout of AgentCore: 100 records each. */

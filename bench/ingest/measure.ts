@@ -6,13 +6,13 @@ import { LocalTimerQueue } from '../../adapters/local/local-timer-queue.ts';
 import { LocalWorkflowStarter } from '../../adapters/local/local-workflow-starter.ts';
 import { openLocalStores } from '../../adapters/local/open-stores.ts';
 import { VirtualClock } from '../../adapters/local/virtual-clock.ts';
-import { DEFAULT_SETTINGS } from '../../core/contracts/agent-settings.ts';
-import { getJson } from '../../core/contracts/carried.ts';
 import type { LogEvent } from '../../core/ingest/envelope.ts';
-import { sessionSchema, sessionSpans } from '../../core/session/model.ts';
+import { DEFAULT_SETTINGS } from '../../core/ports/agent-settings.ts';
+import { getJson } from '../../core/ports/carried.ts';
+import { sessionSchema, sessionSpans } from '../../core/session/session.ts';
 import { makeCloseSessionHandler } from '../../lambdas/close-session/handler.ts';
 import { makeIngestHandler } from '../../lambdas/ingest/handler.ts';
-import { cpuTimed } from '../speed/cpu-time.ts';
+import { cpuTimed } from '../print/cpu-time.ts';
 import {
   answerOf,
   CALLS_A_SESSION,

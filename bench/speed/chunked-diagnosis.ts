@@ -1,12 +1,12 @@
-import { plural } from '../../core/contracts/plural.ts';
-import type { Prepared } from '../../core/contracts/stages.ts';
+import { plural } from '../../core/base/plural.ts';
 import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
-import { diagnose, prepare } from '../../core/pipeline.ts';
-import type { Session } from '../../core/session/model.ts';
-import type { TokenCounter } from '../../core/tokens/counter.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
-import { lineChart } from '../line-chart.ts';
-import { cpuTimed } from './cpu-time.ts';
+import type { Prepared } from '../../core/diagnosis/stages.ts';
+import type { TokenCounter } from '../../core/planning/tokens/counter.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
+import type { Session } from '../../core/session/session.ts';
+import { diagnose, preflight } from '../../core/stages/pipeline.ts';
+import { cpuTimed } from '../print/cpu-time.ts';
+import { lineChart } from '../print/line-chart.ts';
 import { madeSession } from './made-session.ts';
 import type { Figure, SpeedSection } from './section.ts';
 import { stubModel } from './stub-model.ts';
@@ -61,7 +61,7 @@ export function chunkedDiagnosisSection({ spans, latencyMs }: ChunkedSizes): Spe
 
 function planned(session: Session, counter: TokenCounter): Prepared {
   const { limits, spec } = stubModel(0, CONTEXT_TOKENS);
-  return prepare(session, DEFAULT_OPTIONS, { counter, limits, modelSpec: spec });
+  return preflight(session, DEFAULT_OPTIONS, { counter, limits, modelSpec: spec });
 }
 
 async function warmUp(counter: TokenCounter): Promise<void> {

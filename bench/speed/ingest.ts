@@ -1,5 +1,5 @@
 import { type MeasuredIngest, measureIngest } from '../ingest/measure.ts';
-import { lineChart } from '../line-chart.ts';
+import { lineChart } from '../print/line-chart.ts';
 import { growthExponent } from './growth.ts';
 import type { Figure, SpeedSection } from './section.ts';
 

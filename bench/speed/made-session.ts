@@ -1,4 +1,4 @@
-import type { Session, Span } from '../../core/session/model.ts';
+import type { Session, Span } from '../../core/session/session.ts';
 
 const WORDS =
   'order refund flight customer status payment address policy retry agent result search booking window total error'.split(

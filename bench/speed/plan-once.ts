@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { chunkSettings } from '../../core/chunking/chunk-settings.ts';
-import { planChunks } from '../../core/chunking/plan-chunks.ts';
-import { toTrajectory } from '../../core/session/to-trajectory.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
-import { cpuTimed } from './cpu-time.ts';
+import { chunkSettings } from '../../core/planning/chunk-settings.ts';
+import { planChunks } from '../../core/planning/plan-chunks.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
+import { toTrajectory } from '../../core/trajectory/to-trajectory.ts';
+import { cpuTimed } from '../print/cpu-time.ts';
 import { madeSession } from './made-session.ts';
 
 /** Plans one made session and prints the figures as JSON. A process of its own, so that its peak memory is its own. */

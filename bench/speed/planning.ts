@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import * as z from 'zod';
-import { lineChart } from '../line-chart.ts';
+import { lineChart } from '../print/line-chart.ts';
 import { growthExponent } from './growth.ts';
 import type { Figure, SpeedSection } from './section.ts';
 

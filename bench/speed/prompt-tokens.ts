@@ -1,6 +1,6 @@
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
+import { measurePromptTokens } from '../corpus/prompt-tokens.ts';
 import { readCorpora } from '../corpus/read-corpus.ts';
-import { measurePromptTokens } from '../prompt-tokens.ts';
 import type { SpeedSection } from './section.ts';
 
 export const promptTokensSection: SpeedSection = {

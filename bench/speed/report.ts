@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { machineLine } from '../docs-section.ts';
+import { machineLine } from '../print/docs-section.ts';
 
 /** Result of a speed run as written by `--json` and read by `--compare`. */
 export const speedReportSchema = z.object({

@@ -1,10 +1,10 @@
 import { Tiktoken } from 'js-tiktoken/lite';
 import o200k from 'js-tiktoken/ranks/o200k_base';
-import type { JsonValue } from '../../core/contracts/json.ts';
-import { toTrajectory } from '../../core/session/to-trajectory.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import type { JsonValue } from '../../core/base/json.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
+import { toTrajectory } from '../../core/trajectory/to-trajectory.ts';
 import { readCorpora } from '../corpus/read-corpus.ts';
-import { cpuTimed } from './cpu-time.ts';
+import { cpuTimed } from '../print/cpu-time.ts';
 import type { SpeedSection } from './section.ts';
 
 const LONG_RUN = 200_000;

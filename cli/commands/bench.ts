@@ -1,6 +1,6 @@
 import { benchAccuracy } from '../../bench/accuracy.ts';
-import { UsageError } from '../errors.ts';
-import type { CliIo } from '../io.ts';
+import { UsageError } from '../shell/errors.ts';
+import type { CliIo } from '../shell/io.ts';
 
 /** `rootspan bench accuracy …`: users measure their own model and constraints on their own labelled sessions. */
 export async function benchCommand(name: string, args: readonly string[], io: CliIo): Promise<number> {

@@ -1,9 +1,9 @@
 import { checkConstraints, type TrialSession } from '../../core/constraints/check-constraints.ts';
-import { ExitCode } from '../../core/diagnosis/verdict.ts';
+import { ExitCode } from '../../core/report-build/verdict.ts';
 import { renderConstraintChecks } from '../../report/constraint-checks.ts';
-import { UsageError } from '../errors.ts';
-import { type CliIo, palette, readInput } from '../io.ts';
-import { readSessionFiles } from '../read-sessions.ts';
+import { UsageError } from '../shell/errors.ts';
+import { type CliIo, palette, readInput } from '../shell/io.ts';
+import { readSessionFiles } from '../shell/read-sessions.ts';
 
 export interface ConstraintsCheckFlags {
   readonly against?: readonly string[];

@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { loadConstraints } from '../../core/constraints/read-constraints.ts';
-import { CATEGORY_IDS } from '../../core/detection/taxonomy.ts';
 import { type ConfidenceWord, DEFAULT_OPTIONS, type DiagnosisOptions } from '../../core/diagnosis/options.ts';
+import type { Protocol } from '../../core/diagnosis/protocols.ts';
 import type { Depth } from '../../core/diagnosis/schema.ts';
-import { categoryMatches, ExitCode, worstExitCode } from '../../core/diagnosis/verdict.ts';
-import { readExpectedActions } from '../../core/judge/expected-actions.ts';
-import type { Protocol } from '../../core/judge/protocols.ts';
-import type { Session } from '../../core/session/model.ts';
+import { readExpectedActions } from '../../core/explanation/critical-step/by-reference.ts';
+import { categoryMatches, ExitCode, worstExitCode } from '../../core/report-build/verdict.ts';
+import type { Session } from '../../core/session/session.ts';
+import { CATEGORY_IDS } from '../../core/vocabulary/taxonomy.ts';
 import { safeLine } from '../../report/escape.ts';
-import { openStore } from '../deps.ts';
-import { diagnoseAll } from '../diagnose-all.ts';
-import { UsageError } from '../errors.ts';
-import { type CliIo, readInput } from '../io.ts';
-import { readSessionFiles } from '../read-sessions.ts';
+import { openStore } from '../shell/deps.ts';
+import { diagnoseAll } from '../shell/diagnose-all.ts';
+import { UsageError } from '../shell/errors.ts';
+import { type CliIo, readInput } from '../shell/io.ts';
+import { readSessionFiles } from '../shell/read-sessions.ts';
 import { trialSessions } from './constraints.ts';
 
 export interface DiagnoseFlags {

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
-import { ExitCode } from '../../core/diagnosis/verdict.ts';
-import { joinCutLines } from '../../core/formats/cut-lines.ts';
-import { parseJson } from '../../core/formats/decode-json.ts';
-import { decodeLogEventMessage } from '../../core/formats/decode-log-event.ts';
-import { examineTelemetry, type TelemetryExam } from '../../core/formats/doctor.ts';
-import { readTelemetry, type Telemetry } from '../../core/formats/read-telemetry.ts';
-import { readSessions } from '../../core/formats/registry.ts';
 import { type LogEvent, unwrapLogEvents } from '../../core/ingest/envelope.ts';
 import type { LogRow } from '../../core/ingest/fetch-session.ts';
+import { joinCutLines } from '../../core/reading/decode/cut-lines.ts';
+import { parseJson } from '../../core/reading/decode/decode-json.ts';
+import { decodeLogEventMessage } from '../../core/reading/decode/decode-log-event.ts';
+import { examineTelemetry, type TelemetryExam } from '../../core/reading/doctor.ts';
+import { readTelemetry, type Telemetry } from '../../core/reading/read-telemetry.ts';
+import { readSessions } from '../../core/reading/registry.ts';
+import { ExitCode } from '../../core/report-build/verdict.ts';
 import { safeLine } from '../../report/escape.ts';
-import { systemClock } from '../deps.ts';
-import { UsageError } from '../errors.ts';
-import { type CliIo, palette, progress, readInput } from '../io.ts';
-import { readDeliveries } from '../read-deliveries.ts';
+import { systemClock } from '../shell/deps.ts';
+import { UsageError } from '../shell/errors.ts';
+import { type CliIo, palette, progress, readInput } from '../shell/io.ts';
+import { readDeliveries } from '../shell/read-deliveries.ts';
 import { sinceIso } from './list.ts';
 
 export interface DoctorFlags {

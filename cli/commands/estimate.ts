@@ -1,14 +1,14 @@
-import { plural } from '../../core/contracts/plural.ts';
+import { plural } from '../../core/base/plural.ts';
 import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
 import { CAPABILITIES_AS_OF, capabilitiesOfSpec, limitsOf } from '../../core/model/capabilities.ts';
 import { addUsage, NO_USAGE } from '../../core/model/port.ts';
 import { NO_TOKENS, priceUsage } from '../../core/model/price-usage.ts';
-import { prepare } from '../../core/pipeline.ts';
-import { sessionSpans } from '../../core/session/model.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
+import { sessionSpans } from '../../core/session/session.ts';
+import { preflight } from '../../core/stages/pipeline.ts';
 import { safeLine } from '../../report/escape.ts';
-import type { CliIo } from '../io.ts';
-import { readSessionFiles } from '../read-sessions.ts';
+import type { CliIo } from '../shell/io.ts';
+import { readSessionFiles } from '../shell/read-sessions.ts';
 
 /** Answers of detection and root causes are short; measured prompts cap them, so the estimate is an upper bound. */
 const OUTPUT_TOKENS_PER_CALL = 2_000;
@@ -23,7 +23,7 @@ export async function estimateCommand(
   const capabilities = capabilitiesOfSpec(flags.model);
   const counter = makeTokenCounter();
   const rows = sessions.map((session) => {
-    const { plan, notAnalysed } = prepare(session, DEFAULT_OPTIONS, {
+    const { plan, notAnalysed } = preflight(session, DEFAULT_OPTIONS, {
       counter,
       limits: limitsOf(capabilities),
       modelSpec: flags.model,

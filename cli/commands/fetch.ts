@@ -1,16 +1,16 @@
 import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { hasCode } from '../../adapters/local/has-code.ts';
-import { ExitCode } from '../../core/diagnosis/verdict.ts';
 import {
   beginFetch,
   type FetchQuery,
   type FetchState,
   fetchSession,
 } from '../../core/ingest/fetch-session.ts';
-import { systemClock } from '../deps.ts';
-import { UsageError } from '../errors.ts';
-import { type CliIo, progress } from '../io.ts';
+import { ExitCode } from '../../core/report-build/verdict.ts';
+import { systemClock } from '../shell/deps.ts';
+import { UsageError } from '../shell/errors.ts';
+import { type CliIo, progress } from '../shell/io.ts';
 import { sinceIso } from './list.ts';
 
 export interface FetchFlags {

@@ -1,5 +1,5 @@
-import { listFormats } from '../../core/formats/registry.ts';
-import { type CliIo, palette } from '../io.ts';
+import { listFormats } from '../../core/reading/registry.ts';
+import { type CliIo, palette } from '../shell/io.ts';
 
 export async function formatsCommand(flags: { readonly json?: boolean }, io: CliIo): Promise<number> {
   const formats = listFormats();

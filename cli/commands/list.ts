@@ -1,8 +1,8 @@
 import type { Outcome } from '../../core/diagnosis/schema.ts';
 import { safeLine } from '../../report/escape.ts';
-import { openStore, requireStore } from '../deps.ts';
-import { UsageError } from '../errors.ts';
-import { type CliIo, palette } from '../io.ts';
+import { openStore, requireStore } from '../shell/deps.ts';
+import { UsageError } from '../shell/errors.ts';
+import { type CliIo, palette } from '../shell/io.ts';
 
 export interface ListFlags {
   readonly store: string;

@@ -1,12 +1,12 @@
 import { openLocalStores } from '../../adapters/local/open-stores.ts';
-import { ExitCode } from '../../core/diagnosis/verdict.ts';
 import { listQuarantined, type Quarantined, textOf } from '../../core/ingest/quarantine.ts';
 import { retryQuarantined } from '../../core/ingest/retry-quarantined.ts';
 import type { IngestDeps } from '../../core/ingest/store-events.ts';
+import { ExitCode } from '../../core/report-build/verdict.ts';
 import { safeLine, safeText } from '../../report/escape.ts';
-import { type OpenStore, openAccountIngest, openStore, requireStore, systemClock } from '../deps.ts';
-import { UsageError } from '../errors.ts';
-import type { CliIo } from '../io.ts';
+import { type OpenStore, openAccountIngest, openStore, requireStore, systemClock } from '../shell/deps.ts';
+import { UsageError } from '../shell/errors.ts';
+import type { CliIo } from '../shell/io.ts';
 import { openDesk, settle } from './ingest.ts';
 
 export interface QuarantineFlags {

@@ -1,10 +1,10 @@
-import { toStrandsJson } from '../../core/diagnosis/strands.ts';
+import { toStrandsJson } from '../../core/report-build/strands.ts';
 import { safeLine } from '../../report/escape.ts';
 import { renderTerminal } from '../../report/terminal.ts';
 import { renderValidationLog } from '../../report/validation-log.ts';
-import { type OpenStore, openStore, requireStore } from '../deps.ts';
-import { UsageError } from '../errors.ts';
-import { type CliIo, palette } from '../io.ts';
+import { type OpenStore, openStore, requireStore } from '../shell/deps.ts';
+import { UsageError } from '../shell/errors.ts';
+import { type CliIo, palette } from '../shell/io.ts';
 
 export interface ShowFlags {
   readonly store: string;

@@ -1,8 +1,9 @@
-import type { Trajectory } from '../session/trajectory.ts';
-import type { Check, CheckFinding } from './check.ts';
+import type { CheckFinding } from '../diagnosis/check-report.ts';
+import { failureOf } from '../trajectory/exchanges.ts';
+import type { Trajectory } from '../trajectory/trajectory.ts';
+import { readUtterances } from '../trajectory/utterances.ts';
+import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
-import { failureOf } from './exchanges.ts';
-import { readUtterances } from './utterances.ts';
 
 const ID = 'abrupt-end';
 

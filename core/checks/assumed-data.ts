@@ -1,6 +1,7 @@
-import type { Check, CheckFinding } from './check.ts';
+import type { CheckFinding } from '../diagnosis/check-report.ts';
+import { agentSpeech } from '../trajectory/utterances.ts';
+import type { Check } from './check.ts';
 import { evidence, quoteAround, scannedPieces } from './evidence.ts';
-import { agentSpeech } from './utterances.ts';
 
 const ID = 'assumed-data';
 

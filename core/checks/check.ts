@@ -1,33 +1,6 @@
-import type { CategoryId } from '../detection/taxonomy.ts';
-import type { CriticalCategory } from '../judge/categories.ts';
-import type { Trajectory } from '../session/trajectory.ts';
-
-export interface Evidence {
-  readonly spanId: string;
-  /** Verbatim text of the session, at most 300 characters. */
-  readonly quote: string;
-  /** What the quote shows, in our words. */
-  readonly note: string;
-}
-
-export interface CheckFinding {
-  readonly checkId: string;
-  readonly spanId: string;
-  readonly category: CategoryId;
-  /** 0.5 low, 0.75 medium, 0.9 high. */
-  readonly confidence: number;
-  readonly summary: string;
-  readonly evidence: readonly Evidence[];
-  /**
-   * `failure`: precise enough to stand in the diagnosis by itself. `evidence`: fires on healthy runs too often
-   * for that, so it only informs the judge.
-   */
-  readonly weight: 'failure' | 'evidence';
-  /** Whether the session got past it; `null` when that cannot be told. */
-  readonly recovered: boolean | null;
-  /** What the finding means for the critical-step judge, where that is decided by the kind of fault. */
-  readonly criticalCategory: CriticalCategory | null;
-}
+import type { CheckFinding } from '../diagnosis/check-report.ts';
+import type { Trajectory } from '../trajectory/trajectory.ts';
+import type { CategoryId } from '../vocabulary/taxonomy.ts';
 
 /** What a check says when it could not look: never an empty list that reads as "nothing is wrong". */
 export interface CheckBlind {
@@ -43,11 +16,4 @@ export interface Check {
   readonly title: string;
   readonly categories: readonly CategoryId[];
   run(trajectory: Trajectory): readonly CheckFinding[] | CheckBlind;
-}
-
-export interface CheckReport {
-  readonly checkId: string;
-  readonly state: 'ran' | 'blind';
-  readonly reason: string | null;
-  readonly findings: readonly CheckFinding[];
 }

@@ -1,7 +1,8 @@
-import type { Check, CheckFinding } from './check.ts';
+import type { CheckFinding } from '../diagnosis/check-report.ts';
+import { reportedExitCode } from '../trajectory/execution-report.ts';
+import { readUtterances, saidInOrder, type Utterance } from '../trajectory/utterances.ts';
+import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
-import { reportedExitCode } from './execution-report.ts';
-import { readUtterances, saidInOrder, type Utterance } from './utterances.ts';
 
 const ID = 'claimed-work-without-tool';
 

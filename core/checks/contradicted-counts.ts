@@ -1,9 +1,10 @@
-import type { Trajectory } from '../session/trajectory.ts';
-import type { Check, CheckFinding } from './check.ts';
+import type { CheckFinding } from '../diagnosis/check-report.ts';
+import { failureOf } from '../trajectory/exchanges.ts';
+import { collectionsOf, countsOf, parseResult } from '../trajectory/result-values.ts';
+import type { Trajectory } from '../trajectory/trajectory.ts';
+import { readUtterances, saidInOrder } from '../trajectory/utterances.ts';
+import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
-import { failureOf } from './exchanges.ts';
-import { collectionsOf, countsOf, parseResult } from './result-values.ts';
-import { readUtterances, saidInOrder } from './utterances.ts';
 
 const ID = 'contradicted-count';
 /** Below this, people round and summarise ("two addresses"), and sub-lists are too many to tell apart. */

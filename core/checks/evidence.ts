@@ -1,4 +1,4 @@
-import type { Evidence } from './check.ts';
+import type { Evidence } from '../diagnosis/check-report.ts';
 
 /** The contract's bound for a quote (`Evidence.quote`), in UTF-16 units. */
 export const QUOTE_LENGTH = 300;

@@ -1,13 +1,14 @@
-import type { Span, SpanError } from '../session/model.ts';
-import type { Step, ToolExchange, Trajectory } from '../session/trajectory.ts';
+import type { CheckFinding } from '../diagnosis/check-report.ts';
+import type { Span, SpanError } from '../session/session.ts';
+import { classifyError, type ErrorClass, findTraceback } from '../trajectory/error-signals.ts';
+import { failureOf, recoveryOf } from '../trajectory/exchanges.ts';
+import { blankCode } from '../trajectory/execution-report.ts';
+import type { Step, ToolExchange, Trajectory } from '../trajectory/trajectory.ts';
+import { readUtterances } from '../trajectory/utterances.ts';
 import { isWall } from './blocked.ts';
-import type { Check, CheckFinding } from './check.ts';
-import { classifyError, type ErrorClass, findTraceback } from './error-signals.ts';
+import type { Check } from './check.ts';
 import { evidence, quoteAround, scannedPieces } from './evidence.ts';
-import { failureOf, recoveryOf } from './exchanges.ts';
-import { blankCode } from './execution-report.ts';
 import { codeRuns } from './failing-code.ts';
-import { readUtterances } from './utterances.ts';
 
 const ID = 'explicit-error';
 

@@ -1,9 +1,10 @@
-import type { CategoryId } from '../detection/taxonomy.ts';
-import type { Check, CheckFinding } from './check.ts';
-import { classifyError } from './error-signals.ts';
+import type { CheckFinding } from '../diagnosis/check-report.ts';
+import { classifyError } from '../trajectory/error-signals.ts';
+import { codeBlocks, reportedExitCode } from '../trajectory/execution-report.ts';
+import { readUtterances, type Utterance } from '../trajectory/utterances.ts';
+import type { CategoryId } from '../vocabulary/taxonomy.ts';
+import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
-import { codeBlocks, reportedExitCode } from './execution-report.ts';
-import { readUtterances, type Utterance } from './utterances.ts';
 
 const ID = 'failing-code';
 

@@ -1,6 +1,6 @@
+import { readUtterances } from '../trajectory/utterances.ts';
 import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
-import { readUtterances } from './utterances.ts';
 
 const ID = 'goal-lost-at-start';
 /** Content words of the goal that the first message must repeat. Hand-overs that keep the goal keep 90 % and more. */

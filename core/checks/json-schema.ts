@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
-import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
-import { estimatePatternSize } from '../contracts/pattern-size.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { estimatePatternSize } from '../base/pattern-size.ts';
 
 export interface SchemaProblem {
   /** JSON pointer into the arguments; empty for the whole. */

@@ -1,7 +1,8 @@
-import type { Check, CheckFinding } from './check.ts';
+import type { CheckFinding } from '../diagnosis/check-report.ts';
+import { blankCode } from '../trajectory/execution-report.ts';
+import { agentSpeech } from '../trajectory/utterances.ts';
+import type { Check } from './check.ts';
 import { evidence, quoteAround, scannedPieces } from './evidence.ts';
-import { blankCode } from './execution-report.ts';
-import { agentSpeech } from './utterances.ts';
 
 const ID = 'leaked-markup';
 

@@ -1,6 +1,7 @@
-import type { Span } from '../session/model.ts';
-import type { ToolExchange, Trajectory } from '../session/trajectory.ts';
-import type { Check, CheckFinding } from './check.ts';
+import type { CheckFinding } from '../diagnosis/check-report.ts';
+import type { Span } from '../session/session.ts';
+import type { ToolExchange, Trajectory } from '../trajectory/trajectory.ts';
+import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
 
 const CUT_ID = 'output-cut';

@@ -1,11 +1,12 @@
-import type { JsonValue } from '../contracts/json.ts';
-import { isJsonObject } from '../contracts/json.ts';
-import type { ToolExchange, Trajectory } from '../session/trajectory.ts';
-import type { Check, CheckFinding } from './check.ts';
+import type { JsonValue } from '../base/json.ts';
+import { isJsonObject } from '../base/json.ts';
+import type { CheckFinding } from '../diagnosis/check-report.ts';
+import { argumentsAsText, failureOf } from '../trajectory/exchanges.ts';
+import { parseResult, scalarsByPath } from '../trajectory/result-values.ts';
+import type { ToolExchange, Trajectory } from '../trajectory/trajectory.ts';
+import { readUtterances } from '../trajectory/utterances.ts';
+import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
-import { argumentsAsText, failureOf } from './exchanges.ts';
-import { parseResult, scalarsByPath } from './result-values.ts';
-import { readUtterances } from './utterances.ts';
 
 const ID = 'own-write-blocks';
 

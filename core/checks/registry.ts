@@ -1,8 +1,9 @@
-import type { Trajectory } from '../session/trajectory.ts';
+import type { CheckReport } from '../diagnosis/check-report.ts';
+import type { Trajectory } from '../trajectory/trajectory.ts';
 import { abruptEnd } from './abrupt-end.ts';
 import { assumedData } from './assumed-data.ts';
 import { blocked } from './blocked.ts';
-import type { Check, CheckReport } from './check.ts';
+import type { Check } from './check.ts';
 import { claimedWork } from './claimed-work.ts';
 import { contradictedCounts } from './contradicted-counts.ts';
 import { explicitErrors } from './explicit-errors.ts';

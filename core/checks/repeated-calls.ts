@@ -1,7 +1,8 @@
-import type { ToolExchange } from '../session/trajectory.ts';
-import type { Check, CheckFinding } from './check.ts';
+import type { CheckFinding } from '../diagnosis/check-report.ts';
+import { argumentsAsText, callKey } from '../trajectory/exchanges.ts';
+import type { ToolExchange } from '../trajectory/trajectory.ts';
+import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
-import { argumentsAsText, callKey } from './exchanges.ts';
 
 const ID = 'repeated-call';
 /** Two equal calls in a row may be a re-check; the third learns nothing. */

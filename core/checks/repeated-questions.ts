@@ -1,6 +1,7 @@
-import type { Check, CheckFinding } from './check.ts';
+import type { CheckFinding } from '../diagnosis/check-report.ts';
+import { readUtterances } from '../trajectory/utterances.ts';
+import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
-import { readUtterances } from './utterances.ts';
 
 const ID = 'asked-again';
 

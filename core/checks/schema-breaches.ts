@@ -1,6 +1,7 @@
-import type { Check, CheckFinding } from './check.ts';
+import type { CheckFinding } from '../diagnosis/check-report.ts';
+import { argumentsAsText, failureOf, recoveryOf } from '../trajectory/exchanges.ts';
+import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
-import { argumentsAsText, failureOf, recoveryOf } from './exchanges.ts';
 import { validatorOf } from './json-schema.ts';
 import { isCutCall } from './output-cut.ts';
 

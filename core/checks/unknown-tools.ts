@@ -1,6 +1,7 @@
-import type { Check, CheckFinding } from './check.ts';
+import type { CheckFinding } from '../diagnosis/check-report.ts';
+import { failureOf } from '../trajectory/exchanges.ts';
+import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
-import { failureOf } from './exchanges.ts';
 
 const ID = 'unknown-tool';
 

@@ -1,9 +1,10 @@
-import type { JsonValue } from '../contracts/json.ts';
-import type { Step, ToolExchange, Trajectory } from '../session/trajectory.ts';
-import type { Check, CheckFinding } from './check.ts';
+import type { JsonValue } from '../base/json.ts';
+import type { CheckFinding } from '../diagnosis/check-report.ts';
+import { argumentsAsText, failureOf } from '../trajectory/exchanges.ts';
+import type { Step, ToolExchange, Trajectory } from '../trajectory/trajectory.ts';
+import { readUtterances } from '../trajectory/utterances.ts';
+import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
-import { argumentsAsText, failureOf } from './exchanges.ts';
-import { readUtterances } from './utterances.ts';
 
 const ID = 'unsupported-value';
 /** Texts beyond this total are not remembered; the check is then blind rather than wrong. */

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../contracts/hash.ts';
-import type { Trajectory } from '../session/trajectory.ts';
+import { canonicalJson } from '../base/hash.ts';
+import type { Trajectory } from '../trajectory/trajectory.ts';
 import type { AgentText } from './prompt-v1.ts';
 
 /** Longest description and instructions that a prompt shows of an agent: far beyond what public agents have. */

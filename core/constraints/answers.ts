@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import type { JsonObject } from '../contracts/json.ts';
-import { CRITICAL_CATEGORIES } from '../judge/categories.ts';
+import type { JsonObject } from '../base/json.ts';
+import { CONSTRAINT_KINDS, type ExampleTurn } from '../diagnosis/constraint.ts';
 import { writeAnswerSchema } from '../model/answer-schema.ts';
-import { CONSTRAINT_KINDS, type ExampleTurn } from './constraint.ts';
+import { CRITICAL_CATEGORIES } from '../vocabulary/critical-categories.ts';
 
 /** Shapes a model answers in. Closed, all required, static; items are read one by one, so that one bad item costs itself. */
 

@@ -1,6 +1,6 @@
-import type { CheckFinding, CheckReport } from '../checks/check.ts';
+import type { CheckFinding, CheckReport } from '../diagnosis/check-report.ts';
 import type { ValidationEntry } from '../diagnosis/schema.ts';
-import type { Trajectory } from '../session/trajectory.ts';
+import type { Trajectory } from '../trajectory/trajectory.ts';
 
 /**
  * The built-in constraints are the checks of `core/checks`: what must hold for any agent (arguments fit the

@@ -1,5 +1,5 @@
-import type { Session } from '../session/model.ts';
-import { toTrajectory } from '../session/to-trajectory.ts';
+import type { Session } from '../session/session.ts';
+import { toTrajectory } from '../trajectory/to-trajectory.ts';
 import type { CompiledConstraint } from './compile.ts';
 import { exampleTrajectory } from './example-session.ts';
 import { Meter, WORK_LIMITS } from './meter.ts';

@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
+import type { Constraint, ConstraintOrigin } from '../diagnosis/constraint.ts';
 import type { ValidationEntry } from '../diagnosis/schema.ts';
-import type { Constraint, ConstraintOrigin } from './constraint.ts';
 import { compileExpression, type Expression, operands } from './language.ts';
 import { EvaluationFault, Meter, WORK_LIMITS } from './meter.ts';
 import { patternObjection } from './patterns.ts';

@@ -1,7 +1,7 @@
-import type { Session, Span, ToolDefinition } from '../session/model.ts';
-import { toTrajectory } from '../session/to-trajectory.ts';
-import type { Trajectory } from '../session/trajectory.ts';
-import type { Example, ExampleTurn } from './constraint.ts';
+import type { Example, ExampleTurn } from '../diagnosis/constraint.ts';
+import type { Session, Span, ToolDefinition } from '../session/session.ts';
+import { toTrajectory } from '../trajectory/to-trajectory.ts';
+import type { Trajectory } from '../trajectory/trajectory.ts';
 
 /** An example of a constraint as a trajectory: every turn is a step, a call and its result are two. */
 export function exampleTrajectory(example: Example): Trajectory {

@@ -1,10 +1,9 @@
-import { CATEGORY_IDS, type CategoryId } from '../detection/taxonomy.ts';
+import type { Constraint } from '../diagnosis/constraint.ts';
 import { CONFIDENCE } from '../diagnosis/options.ts';
 import { cutText } from '../diagnosis/quarantine.ts';
 import type { Failure, ValidationEntry } from '../diagnosis/schema.ts';
-import { failureCategoryOf } from '../judge/align.ts';
-import { CRITICAL_CATEGORIES } from '../judge/categories.ts';
-import type { Constraint } from './constraint.ts';
+import { CRITICAL_CATEGORIES, failureCategoryOf } from '../vocabulary/critical-categories.ts';
+import { CATEGORY_IDS, type CategoryId } from '../vocabulary/taxonomy.ts';
 
 /**
  * Violations that stand in the diagnosis as failures by themselves: those of the team's own constraints, unless they

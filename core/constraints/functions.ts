@@ -1,4 +1,4 @@
-import type { ToolExchange } from '../session/trajectory.ts';
+import type { ToolExchange } from '../trajectory/trajectory.ts';
 import { EvaluationFault, type Meter } from './meter.ts';
 import { list, text, typeFault } from './operators.ts';
 import type { Patterns } from './patterns.ts';

@@ -1,17 +1,17 @@
-import type { CallRecord } from '../contracts/stages.ts';
-import { makeQuoteCheck } from '../detection/quote.ts';
-import { resolveSpan } from '../detection/resolve-span.ts';
-import { onOneLine } from '../detection/untrusted.ts';
+import { settleAll } from '../base/settle-all.ts';
 import { quarantine } from '../diagnosis/quarantine.ts';
 import type { Coverage, Quarantined, ValidationEntry } from '../diagnosis/schema.ts';
 import { askForJson } from '../model/ask-for-json.ts';
+import type { CallRecord } from '../model/call-record.ts';
 import type { Model } from '../model/port.ts';
 import { sortItems } from '../model/read-answer.ts';
-import { settleAll } from '../model/settle-all.ts';
-import type { Trajectory } from '../session/trajectory.ts';
-import type { TokenCounter } from '../tokens/counter.ts';
+import { condenseRun, type ShownRun } from '../planning/condensed-run.ts';
+import type { TokenCounter } from '../planning/tokens/counter.ts';
+import { makeQuoteCheck } from '../prompting/quote.ts';
+import { resolveSpan } from '../prompting/resolve-span.ts';
+import { onOneLine } from '../prompting/untrusted.ts';
+import type { Trajectory } from '../trajectory/trajectory.ts';
 import { RUBRIC_ANSWER, type RubricRow, rowList, rubricRow } from './answers.ts';
-import { condenseRun, type ShownRun } from './condensed-run.ts';
 import { RUBRICS_PROMPT_VERSION, rubricPrompt } from './prompt-v1.ts';
 import { leaveOpen, makeEntry, type OpenPlace } from './run.ts';
 import { modelFault } from './synthesise.ts';
@@ -90,7 +90,7 @@ async function askWindow(
     const { value, calls } = await askForJson(
       model,
       {
-        purpose: 'rubrics',
+        purpose: 'constraints-rubrics',
         promptVersion: RUBRICS_PROMPT_VERSION,
         user: rubricPrompt(shown.text, writeItems(places, shown)),
         answer: RUBRIC_ANSWER,

@@ -1,5 +1,5 @@
 import { type ASTNode, Environment } from '@marcbachmann/cel-js';
-import { CONSTRAINT_LIMITS } from './constraint.ts';
+import { CONSTRAINT_LIMITS } from '../diagnosis/constraint.ts';
 import { FUNCTIONS } from './functions.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { estimatePatternSize } from '../contracts/pattern-size.ts';
+import { estimatePatternSize } from '../base/pattern-size.ts';
 import { EvaluationFault, type Meter } from './meter.ts';
 
 /**

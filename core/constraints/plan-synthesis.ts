@@ -1,11 +1,11 @@
-import { sha256Hex } from '../contracts/hash.ts';
+import { sha256Hex } from '../base/hash.ts';
 import type { PromptText } from '../model/port.ts';
-import { makeStepRenderer } from '../session/render-steps.ts';
-import type { Step, Trajectory } from '../session/trajectory.ts';
-import type { TokenCounter } from '../tokens/counter.ts';
+import { condenseRun, shorten } from '../planning/condensed-run.ts';
+import type { TokenCounter } from '../planning/tokens/counter.ts';
+import { makeStepRenderer } from '../prompting/render-steps.ts';
+import type { Step, Trajectory } from '../trajectory/trajectory.ts';
 import { agentText } from './agent-text.ts';
 import type { CompiledConstraint } from './compile.ts';
-import { condenseRun, shorten } from './condensed-run.ts';
 import { dynamicPrompt } from './prompt-v1.ts';
 
 export interface DynamicRequest {

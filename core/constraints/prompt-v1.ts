@@ -1,8 +1,8 @@
-import { RUN_NOTATION } from '../detection/notation.ts';
-import { breakFences, fenceUntrusted, onOneLine, UNTRUSTED_NOTICE } from '../detection/untrusted.ts';
-import { CHECKLIST } from '../judge/checklist.ts';
 import type { PromptText } from '../model/port.ts';
-import { escapeText } from '../session/render-text.ts';
+import { CHECKLIST } from '../prompting/critical-checklist.ts';
+import { RUN_NOTATION } from '../prompting/notation.ts';
+import { escapeText } from '../prompting/render-text.ts';
+import { breakFences, fenceUntrusted, onOneLine, UNTRUSTED_NOTICE } from '../prompting/untrusted.ts';
 import { LANGUAGE_CARD } from './language-card.ts';
 
 /** Raise with every change of the words below, of the language card or of the functions. */

@@ -1,4 +1,4 @@
-import type { Trajectory } from '../session/trajectory.ts';
+import type { Trajectory } from '../trajectory/trajectory.ts';
 import type { Meter } from './meter.ts';
 import { isList, isMap, type Value } from './values.ts';
 

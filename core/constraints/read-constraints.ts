@@ -1,8 +1,13 @@
 import * as z from 'zod';
-import { ConfigurationInvalidError } from '../contracts/errors.ts';
-import { isDeeper } from '../contracts/json.ts';
+import { isDeeper } from '../base/json.ts';
+import {
+  CONSTRAINT_LIMITS,
+  type Constraint,
+  type ConstraintOrigin,
+  constraintSchema,
+} from '../diagnosis/constraint.ts';
+import { ConfigurationInvalidError } from '../errors/errors.ts';
 import { type CompiledConstraint, compileConstraint } from './compile.ts';
-import { CONSTRAINT_LIMITS, type Constraint, type ConstraintOrigin, constraintSchema } from './constraint.ts';
 import { Meter, WORK_LIMITS } from './meter.ts';
 import { readYaml } from './read-yaml.ts';
 

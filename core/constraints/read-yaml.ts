@@ -1,5 +1,5 @@
 import { isScalar, LineCounter, parseDocument, visit } from 'yaml';
-import { ConfigurationInvalidError } from '../contracts/errors.ts';
+import { ConfigurationInvalidError } from '../errors/errors.ts';
 
 /**
  * YAML or JSON as plain data. ConfigurationInvalidError when it is neither, with the place of the first fault; tags and

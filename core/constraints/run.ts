@@ -1,5 +1,5 @@
 import type { ValidationEntry } from '../diagnosis/schema.ts';
-import type { Step, Trajectory } from '../session/trajectory.ts';
+import type { Step, Trajectory } from '../trajectory/trajectory.ts';
 import type { CompiledConstraint } from './compile.ts';
 import { evaluate, type Outcome, type Scene } from './evaluate.ts';
 import { EvaluationFault, Meter, WORK_LIMITS } from './meter.ts';

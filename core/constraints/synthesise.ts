@@ -1,13 +1,14 @@
-import { ContextOverflowError, ModelOutputInvalidError } from '../contracts/errors.ts';
-import type { JsonValue } from '../contracts/json.ts';
-import type { CallRecord } from '../contracts/stages.ts';
-import { resolveSpan } from '../detection/resolve-span.ts';
+import type { JsonValue } from '../base/json.ts';
+import type { ConstraintOrigin } from '../diagnosis/constraint.ts';
 import { quarantine } from '../diagnosis/quarantine.ts';
 import type { Coverage, Quarantined } from '../diagnosis/schema.ts';
+import { ContextOverflowError, ModelOutputInvalidError } from '../errors/errors.ts';
 import { UnusableAnswerError } from '../model/answer-defect.ts';
 import { askForJson } from '../model/ask-for-json.ts';
+import type { CallRecord } from '../model/call-record.ts';
 import type { AnswerSchema, Model, ModelRequest, PromptText } from '../model/port.ts';
 import { sortItems } from '../model/read-answer.ts';
+import { resolveSpan } from '../prompting/resolve-span.ts';
 import {
   constraintList,
   DYNAMIC_ANSWER,
@@ -20,7 +21,6 @@ import {
 } from './answers.ts';
 import { tryExamples } from './check-constraints.ts';
 import type { CompiledConstraint } from './compile.ts';
-import type { ConstraintOrigin } from './constraint.ts';
 import { Meter, WORK_LIMITS } from './meter.ts';
 import {
   type AgentText,

@@ -1,9 +1,9 @@
-import { failureOf } from '../checks/exchanges.ts';
+import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { validatorOf } from '../checks/json-schema.ts';
-import { parseResult } from '../checks/result-values.ts';
-import { agentSpeech, readUtterances } from '../checks/utterances.ts';
-import { isJsonObject, type JsonValue } from '../contracts/json.ts';
-import type { Step, ToolExchange, Trajectory } from '../session/trajectory.ts';
+import { failureOf } from '../trajectory/exchanges.ts';
+import { parseResult } from '../trajectory/result-values.ts';
+import type { Step, ToolExchange, Trajectory } from '../trajectory/trajectory.ts';
+import { agentSpeech, readUtterances } from '../trajectory/utterances.ts';
 import type { FunctionContext } from './functions.ts';
 import type { Scope } from './language.ts';
 import { EvaluationFault, type Meter } from './meter.ts';

@@ -1,6 +1,6 @@
-import { ErrorName } from '../contracts/error-names.ts';
-import { SessionInvalidError } from '../contracts/errors.ts';
-import type { ChunkResult, Prepared } from '../contracts/stages.ts';
+import type { ChunkResult, Prepared } from '../diagnosis/stages.ts';
+import { ErrorName } from '../errors/error-names.ts';
+import { SessionInvalidError } from '../errors/errors.ts';
 
 const listed: ReadonlySet<string> = new Set(Object.values(ErrorName));
 

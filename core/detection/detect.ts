@@ -1,23 +1,24 @@
 import * as z from 'zod';
-import type { Chunk, ChunkPlan } from '../chunking/plan.ts';
-import { splitChunk } from '../chunking/split-chunk.ts';
-import { ContextOverflowError, ModelOutputInvalidError } from '../contracts/errors.ts';
-import type { JsonValue } from '../contracts/json.ts';
-import type { CallRecord, ChunkResult } from '../contracts/stages.ts';
+import type { JsonValue } from '../base/json.ts';
+import { settleAll } from '../base/settle-all.ts';
 import type { DiagnosisOptions } from '../diagnosis/options.ts';
+import type { ChunkResult } from '../diagnosis/stages.ts';
+import { ContextOverflowError, ModelOutputInvalidError } from '../errors/errors.ts';
 import { UnusableAnswerError } from '../model/answer-defect.ts';
 import { askForJson } from '../model/ask-for-json.ts';
+import type { CallRecord } from '../model/call-record.ts';
 import type { Model } from '../model/port.ts';
-import { settleAll } from '../model/settle-all.ts';
-import type { Trajectory } from '../session/trajectory.ts';
-import type { TokenCounter } from '../tokens/counter.ts';
+import type { Chunk, ChunkPlan } from '../planning/plan.ts';
+import { showChunk } from '../planning/show-chunk.ts';
+import { splitChunk } from '../planning/split-chunk.ts';
+import type { TokenCounter } from '../planning/tokens/counter.ts';
+import { makeQuoteCheck } from '../prompting/quote.ts';
+import type { Trajectory } from '../trajectory/trajectory.ts';
+import { TAXONOMY } from '../vocabulary/taxonomy.ts';
 import { DETECTION_ANSWER } from './answer.ts';
 import { mergeFailures } from './merge.ts';
 import { DETECTION_PROMPT_VERSION, detectionInstructions, detectionPrompt } from './prompt-v1.ts';
-import { makeQuoteCheck } from './quote.ts';
 import { findingsOf, type Salvaged, salvageFindings } from './salvage.ts';
-import { showChunk } from './show.ts';
-import { TAXONOMY } from './taxonomy.ts';
 
 /** Any JSON in which a list of findings can be found; what is in the list is looked at item by item. */
 const detectionAnswerSchema: z.ZodType<JsonValue> = z.custom<JsonValue>(
@@ -100,7 +101,7 @@ async function look(
     const { value, answers, calls } = await askForJson(
       model,
       {
-        purpose: 'detect',
+        purpose: 'analyze-chunks',
         promptVersion: DETECTION_PROMPT_VERSION,
         user: detectionPrompt(instructions, shown.text),
         answer: DETECTION_ANSWER,

@@ -1,4 +1,4 @@
-import type { CheckReport } from '../checks/check.ts';
+import type { CheckReport } from '../diagnosis/check-report.ts';
 import type { Failure } from '../diagnosis/schema.ts';
 
 type Row = {

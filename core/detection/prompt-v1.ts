@@ -1,7 +1,7 @@
 import type { PromptText } from '../model/port.ts';
-import { RUN_NOTATION } from './notation.ts';
-import type { CategoryDefinition } from './taxonomy.ts';
-import { fenceUntrusted, UNTRUSTED_NOTICE } from './untrusted.ts';
+import { RUN_NOTATION } from '../prompting/notation.ts';
+import { fenceUntrusted, UNTRUSTED_NOTICE } from '../prompting/untrusted.ts';
+import type { CategoryDefinition } from '../vocabulary/taxonomy.ts';
 
 /** Raise with every change of the words below: it is part of the cache key and of the provenance. */
 export const DETECTION_PROMPT_VERSION = 'detect-1';

@@ -1,4 +1,4 @@
-import type { CategoryDefinition } from './taxonomy.ts';
+import type { CategoryDefinition } from '../vocabulary/taxonomy.ts';
 
 const plain = (text: string): string =>
   text

@@ -1,12 +1,12 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import { CONFIDENCE } from '../diagnosis/options.ts';
 import { quarantine } from '../diagnosis/quarantine.ts';
 import type { Coverage, Failure, Quarantined } from '../diagnosis/schema.ts';
+import { aliasesToIds } from '../prompting/quote.ts';
+import { type KnownSpans, resolveSpan } from '../prompting/resolve-span.ts';
+import type { CategoryDefinition } from '../vocabulary/taxonomy.ts';
 import { mergeFailures } from './merge.ts';
-import { aliasesToIds } from './quote.ts';
 import { resolveCategory } from './resolve-category.ts';
-import { type KnownSpans, resolveSpan } from './resolve-span.ts';
-import type { CategoryDefinition } from './taxonomy.ts';
 
 export interface SalvageContext {
   readonly known: KnownSpans;
@@ -49,11 +49,11 @@ export function salvageFindings(findings: readonly JsonValue[], context: Salvage
   const quarantined: Quarantined[] = [];
   const lost: { reason: string }[] = [];
   const lose = (reason: string, item: JsonValue): void => {
-    quarantined.push(quarantine('detect', reason, item));
+    quarantined.push(quarantine('analyze-chunks', reason, item));
     lost.push({ reason });
   };
   const note = (reason: string, item: JsonValue): void => {
-    quarantined.push(quarantine('detect', reason, item));
+    quarantined.push(quarantine('analyze-chunks', reason, item));
   };
 
   for (const item of findings) {

@@ -1,4 +1,4 @@
-import { canonicalJson, sha256Hex } from '../contracts/hash.ts';
+import { canonicalJson, sha256Hex } from '../base/hash.ts';
 import type { Diagnosis } from './schema.ts';
 
 /**

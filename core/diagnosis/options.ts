@@ -1,7 +1,7 @@
-import type { Constraint } from '../constraints/constraint.ts';
-import type { CategoryDefinition } from '../detection/taxonomy.ts';
-import type { ExpectedAction } from '../judge/expected-actions.ts';
-import type { Protocol } from '../judge/protocols.ts';
+import type { CategoryDefinition } from '../vocabulary/taxonomy.ts';
+import type { Constraint } from './constraint.ts';
+import type { ExpectedAction } from './expected-action.ts';
+import type { Protocol } from './protocols.ts';
 import type { Depth } from './schema.ts';
 
 export const CONFIDENCE = { low: 0.5, medium: 0.75, high: 0.9 } as const;

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../contracts/json.ts';
+import type { JsonValue } from '../base/json.ts';
 import type { Quarantined } from './schema.ts';
 
 const LIMIT = 2000;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { CRITICAL_CATEGORIES } from '../judge/categories.ts';
+import { CRITICAL_CATEGORIES } from '../vocabulary/critical-categories.ts';
 
 /** Raise when a stored diagnosis of the old shape can no longer be read as the new one. */
 export const DIAGNOSIS_SCHEMA_VERSION = 1;
@@ -111,7 +111,7 @@ export const checkReportSchema = z.object({
 });
 
 export const quarantinedSchema = z.object({
-  stage: z.enum(['read', 'detect', 'root-cause', 'judge', 'constraints']),
+  stage: z.enum(['read', 'analyze-chunks', 'root-cause', 'judge', 'constraints']),
   reason: z.string(),
   /** What was said, cut to 2,000 characters with a mark. */
   content: z.string(),

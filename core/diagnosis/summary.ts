@@ -1,5 +1,19 @@
-import type { DiagnosisSummary } from '../contracts/ports.ts';
 import type { Diagnosis } from './schema.ts';
+
+/** What lists show of a diagnosis without loading it whole. */
+export interface DiagnosisSummary {
+  readonly sessionId: string;
+  readonly version: number;
+  readonly outcome: Diagnosis['outcome'];
+  readonly agent: string | null;
+  readonly service: string | null;
+  readonly createdAt: string;
+  readonly failureCount: number;
+  readonly categories: readonly string[];
+  readonly criticalSpanId: string | null;
+  readonly criticalCategory: string | null;
+  readonly superseded: boolean;
+}
 
 /** What lists show of a diagnosis. `superseded` is only known to who knows the newest version. */
 export function summarise(diagnosis: Diagnosis): Omit<DiagnosisSummary, 'superseded'> {

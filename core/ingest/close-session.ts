@@ -1,19 +1,19 @@
-import type { AgentSettings } from '../contracts/agent-settings.ts';
-import { RootspanError, SessionTooLargeError } from '../contracts/errors.ts';
-import { gzipJson } from '../contracts/gzip.ts';
-import { canonicalJson, sha256Hex } from '../contracts/hash.ts';
+import { gzipJson } from '../base/gzip.ts';
+import { canonicalJson, sha256Hex } from '../base/hash.ts';
+import { RootspanError, SessionTooLargeError } from '../errors/errors.ts';
+import type { AgentSettings } from '../ports/agent-settings.ts';
 import {
   MAX_TIMER_SECONDS,
   type SessionState,
   type Timer,
   type WorkflowStarter,
-} from '../contracts/ingest-ports.ts';
-import { executionName, sessionObjectKey } from '../contracts/object-keys.ts';
-import type { FailureLog } from '../contracts/ports.ts';
-import type { RawRecord } from '../formats/format.ts';
-import { assembleSessions } from '../session/assemble.ts';
-import { type Session, sessionSpans } from '../session/model.ts';
-import { redactPersonal } from '../session/redact-personal.ts';
+} from '../ports/ingest-ports.ts';
+import { executionName, sessionObjectKey } from '../ports/object-keys.ts';
+import type { FailureLog } from '../ports/ports.ts';
+import { assembleSessions } from '../reading/assembly/assemble.ts';
+import type { RawRecord } from '../reading/decode/format.ts';
+import { redactPersonal } from '../redaction/redact-personal.ts';
+import { type Session, sessionSpans } from '../session/session.ts';
 import { readRawEvents } from './raw-events.ts';
 import { type IngestDeps, touchAndArm } from './store-events.ts';
 

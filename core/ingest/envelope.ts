@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { gunzipText, InflatedTooLarge } from '../contracts/gzip.ts';
+import { gunzipText, InflatedTooLarge } from '../base/gzip.ts';
 
 /** One log event, whatever envelope brought it. */
 export interface LogEvent {

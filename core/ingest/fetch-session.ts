@@ -1,8 +1,8 @@
-import { ConfigurationInvalidError } from '../contracts/errors.ts';
-import { canonicalJson } from '../contracts/hash.ts';
-import { decodeLogEventMessage } from '../formats/decode-log-event.ts';
-import type { RawRecord } from '../formats/format.ts';
-import { statedSessionId } from '../session/assemble-ids.ts';
+import { canonicalJson } from '../base/hash.ts';
+import { ConfigurationInvalidError } from '../errors/errors.ts';
+import { statedSessionId } from '../reading/assembly/ids.ts';
+import { decodeLogEventMessage } from '../reading/decode/decode-log-event.ts';
+import type { RawRecord } from '../reading/decode/format.ts';
 
 /** A log event as FilterLogEvents gives it. */
 export interface LogRow {

@@ -1,7 +1,8 @@
-import { gunzipText, gzipJson } from '../contracts/gzip.ts';
-import { sha256Hex } from '../contracts/hash.ts';
-import { QUARANTINE_PREFIX, quarantineKey } from '../contracts/object-keys.ts';
-import type { Clock, ObjectStore } from '../contracts/ports.ts';
+import type { Clock } from '../base/clock.ts';
+import { gunzipText, gzipJson } from '../base/gzip.ts';
+import { sha256Hex } from '../base/hash.ts';
+import { QUARANTINE_PREFIX, quarantineKey } from '../ports/object-keys.ts';
+import type { ObjectStore } from '../ports/ports.ts';
 import { type EnvelopeTrouble, type LogEvent, toBase64 } from './envelope.ts';
 
 /** What could not be read, as it came, with the reason. */

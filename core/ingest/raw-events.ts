@@ -1,9 +1,9 @@
-import { forEachAtOnce } from '../contracts/at-once.ts';
-import { gunzipText, gzipJson } from '../contracts/gzip.ts';
-import { sha256Hex } from '../contracts/hash.ts';
-import { rawKey, rawPrefix } from '../contracts/object-keys.ts';
-import type { ObjectStore } from '../contracts/ports.ts';
-import type { RawRecord } from '../formats/format.ts';
+import { forEachAtOnce } from '../base/at-once.ts';
+import { gunzipText, gzipJson } from '../base/gzip.ts';
+import { sha256Hex } from '../base/hash.ts';
+import { rawKey, rawPrefix } from '../ports/object-keys.ts';
+import type { ObjectStore } from '../ports/ports.ts';
+import type { RawRecord } from '../reading/decode/format.ts';
 import type { LogEvent } from './envelope.ts';
 
 /** What lies under `raw/`: one log event's records of one trace. */

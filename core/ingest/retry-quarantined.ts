@@ -1,5 +1,5 @@
-import { gzipJson } from '../contracts/gzip.ts';
-import { quarantineKey } from '../contracts/object-keys.ts';
+import { gzipJson } from '../base/gzip.ts';
+import { quarantineKey } from '../ports/object-keys.ts';
 import { type LogEvent, unwrapPayload } from './envelope.ts';
 import { type Quarantined, textOf } from './quarantine.ts';
 import { type IngestDeps, storeEvents } from './store-events.ts';

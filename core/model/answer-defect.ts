@@ -1,5 +1,5 @@
-import { ModelOutputInvalidError } from '../contracts/errors.ts';
-import type { CallRecord } from '../contracts/stages.ts';
+import { ModelOutputInvalidError } from '../errors/errors.ts';
+import type { CallRecord } from './call-record.ts';
 import type { ModelAnswer } from './port.ts';
 
 /**

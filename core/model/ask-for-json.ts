@@ -1,9 +1,9 @@
 import type * as z from 'zod';
-import { canonicalJson } from '../contracts/hash.ts';
-import type { JsonValue } from '../contracts/json.ts';
-import type { CallRecord } from '../contracts/stages.ts';
-import { fenceUntrusted, onOneLine } from '../detection/untrusted.ts';
+import { canonicalJson } from '../base/hash.ts';
+import type { JsonValue } from '../base/json.ts';
+import { fenceUntrusted, onOneLine } from '../prompting/untrusted.ts';
 import { cutMiddle, UnusableAnswerError } from './answer-defect.ts';
+import type { CallRecord } from './call-record.ts';
 import type { Model, ModelAnswer, ModelRequest } from './port.ts';
 import { type ReadResult, readAnswer } from './read-answer.ts';
 

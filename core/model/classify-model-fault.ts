@@ -5,7 +5,7 @@ import {
   ModelThrottledError,
   ModelUnavailableError,
   type RootspanError,
-} from '../contracts/errors.ts';
+} from '../errors/errors.ts';
 
 /** What a model's service or its client said when it failed; every part may be missing. */
 export interface ModelFault {

@@ -1,5 +1,5 @@
-import { ConfigurationInvalidError } from '../contracts/errors.ts';
-import { redactText } from '../session/redact-credentials.ts';
+import { ConfigurationInvalidError } from '../errors/errors.ts';
+import { redactText } from '../redaction/redact-credentials.ts';
 
 export type ModelSpec =
   | { readonly kind: 'none' }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../contracts/json.ts';
+import type { JsonObject } from '../base/json.ts';
 
 /** Tokens and money of one or many calls. `costUsd` is null when the model has no price on file. */
 export interface Usage {
@@ -74,7 +74,7 @@ export interface ModelAnswer {
 
 /**
  * The one way to a language model. `ask` resolves with a complete answer or rejects with a named error of
- * `core/contracts/errors.ts`: stop reasons that mean "not an answer" (max_tokens, malformed, guardrail, window
+ * `core/errors/errors.ts`: stop reasons that mean "not an answer" (max_tokens, malformed, guardrail, window
  * exceeded, empty) are errors, not answers. A `batch:` model rejects with ModelPendingError for each request not
  * yet answered; callers start all independent requests before they give up (`Promise.allSettled`).
  */

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
-import type { JsonValue } from '../contracts/json.ts';
-import { mendJson } from '../contracts/mend-json.ts';
+import type { JsonValue } from '../base/json.ts';
+import { mendJson } from '../base/repair-json.ts';
 import type { AnswerDefect } from './answer-defect.ts';
 import { findJsonSpans } from './find-json.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { ContextOverflowError } from '../contracts/errors.ts';
+import { ContextOverflowError } from '../errors/errors.ts';
 import { UnusableAnswerError } from './answer-defect.ts';
 import type { ModelAnswer } from './port.ts';
 import { NO_TOKENS, type TokenUsage } from './price-usage.ts';

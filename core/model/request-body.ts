@@ -1,5 +1,5 @@
-import { canonicalJson, sha256Hex } from '../contracts/hash.ts';
-import type { JsonObject, JsonValue } from '../contracts/json.ts';
+import { canonicalJson, sha256Hex } from '../base/hash.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { AnswerSchema, ModelRequest, PromptText } from './port.ts';
 
 /** Part of every request text, so a change of wording changes the hash by itself. */

@@ -1,5 +1,5 @@
-import type { JsonValue } from '../contracts/json.ts';
-import type { Block, Message, Session, Span, ToolDefinition } from './model.ts';
+import type { JsonValue } from '../base/json.ts';
+import type { Block, Message, Session, Span, ToolDefinition } from './session.ts';
 
 export type MapText = (text: string) => string;
 /** For a text that stands under a name: an attribute, a field of arguments. */

@@ -1,7 +1,7 @@
-import type { AnalyzeChunk } from '../contracts/stages.ts';
 import { chunkNotAnalysed } from '../detection/chunk-not-analysed.ts';
 import { detectInChunk } from '../detection/detect.ts';
-import { trajectoryOf } from './trajectory-of.ts';
+import type { AnalyzeChunk } from '../diagnosis/stages.ts';
+import { trajectoryOf } from '../trajectory/trajectory-of.ts';
 
 /**
  * Looks at one chunk of the plan. Throws ModelThrottledError, ModelUnavailableError, ModelAccessError,

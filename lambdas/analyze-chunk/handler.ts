@@ -1,13 +1,13 @@
-import { getCarried, putJson } from '../../core/contracts/carried.ts';
-import { SessionInvalidError } from '../../core/contracts/errors.ts';
-import { chunkResultKey, preparedKey } from '../../core/contracts/object-keys.ts';
-import { parseAtDoor } from '../../core/contracts/parse.ts';
-import type { ObjectStore } from '../../core/contracts/ports.ts';
-import type { ChunkResult, Prepared } from '../../core/contracts/stages.ts';
-import { type AnalyzeChunkResult, analyzeChunkEventSchema } from '../../core/contracts/workflow.ts';
+import { parseAtDoor } from '../../core/base/parse.ts';
+import type { ChunkResult, Prepared } from '../../core/diagnosis/stages.ts';
+import { SessionInvalidError } from '../../core/errors/errors.ts';
 import type { Model } from '../../core/model/port.ts';
-import { analyzeChunk } from '../../core/pipeline.ts';
-import type { TokenCounter } from '../../core/tokens/counter.ts';
+import type { TokenCounter } from '../../core/planning/tokens/counter.ts';
+import { getCarried, putJson } from '../../core/ports/carried.ts';
+import { chunkResultKey, preparedKey } from '../../core/ports/object-keys.ts';
+import type { ObjectStore } from '../../core/ports/ports.ts';
+import { type AnalyzeChunkResult, analyzeChunkEventSchema } from '../../core/ports/workflow.ts';
+import { analyzeChunk } from '../../core/stages/pipeline.ts';
 
 export interface AnalyzeChunkDeps {
   readonly objects: ObjectStore;

@@ -6,6 +6,6 @@ export const closeSessionEnv = z.object({
   TIMER_QUEUE_URL: z.string().min(1),
   STATE_MACHINE_ARN: z.string().min(1),
   RETENTION_DAYS: z.coerce.number().int().positive(),
-  /** JSON of `agentConfigurationSchema` (core/contracts/agent-settings.ts). */
+  /** JSON of `agentConfigurationSchema` (core/ports/agent-settings.ts). */
   AGENT_CONFIGURATION: z.string().min(2),
 });

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { timerSchema } from '../../core/contracts/ingest-ports.ts';
-import { parseAtDoor } from '../../core/contracts/parse.ts';
+import { parseAtDoor } from '../../core/base/parse.ts';
 import { type CloseDeps, closeSession } from '../../core/ingest/close-session.ts';
+import { timerSchema } from '../../core/ports/ingest-ports.ts';
 
 const queueEventSchema = z.object({
   Records: z.array(z.object({ messageId: z.string(), body: z.string() })),

@@ -7,14 +7,14 @@ import { DynamoSessionIndex } from '../../adapters/aws/dynamo-session-index.ts';
 import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
 import { SfnWorkflowStarter } from '../../adapters/aws/sfn-workflow-starter.ts';
 import { SqsTimerQueue } from '../../adapters/aws/sqs-timer-queue.ts';
+import { parseEnvironment } from '../../core/base/parse.ts';
+import { startOnce } from '../../core/base/start-once.ts';
 import {
   parseAgentConfiguration,
   settingsFor,
   shortestIdleSeconds,
-} from '../../core/contracts/agent-settings.ts';
-import { parseEnvironment } from '../../core/contracts/parse.ts';
-import { startOnce } from '../../core/contracts/start-once.ts';
-import { redactText } from '../../core/session/redact-credentials.ts';
+} from '../../core/ports/agent-settings.ts';
+import { redactText } from '../../core/redaction/redact-credentials.ts';
 import { closeSessionEnv } from './env.ts';
 import { makeCloseSessionHandler } from './handler.ts';
 

@@ -1,18 +1,14 @@
-import { getCarried, putJson } from '../../core/contracts/carried.ts';
-import { SessionInvalidError } from '../../core/contracts/errors.ts';
-import { constrainedKey, mergedKey, preparedKey } from '../../core/contracts/object-keys.ts';
-import { parseAtDoor } from '../../core/contracts/parse.ts';
-import type { ObjectStore } from '../../core/contracts/ports.ts';
-import type { Merged, Prepared } from '../../core/contracts/stages.ts';
-import {
-  type ConstraintsResult,
-  messageOfCaught,
-  modelStepEventSchema,
-} from '../../core/contracts/workflow.ts';
+import { parseAtDoor } from '../../core/base/parse.ts';
 import { reasonForFault } from '../../core/detection/chunk-not-analysed.ts';
+import type { Merged, Prepared } from '../../core/diagnosis/stages.ts';
+import { SessionInvalidError } from '../../core/errors/errors.ts';
 import type { Model } from '../../core/model/port.ts';
-import { constrain, constrainWithoutModel } from '../../core/pipeline.ts';
-import type { TokenCounter } from '../../core/tokens/counter.ts';
+import type { TokenCounter } from '../../core/planning/tokens/counter.ts';
+import { getCarried, putJson } from '../../core/ports/carried.ts';
+import { constrainedKey, mergedKey, preparedKey } from '../../core/ports/object-keys.ts';
+import type { ObjectStore } from '../../core/ports/ports.ts';
+import { type ConstraintsResult, messageOfCaught, modelStepEventSchema } from '../../core/ports/workflow.ts';
+import { constraintsWithoutModel, evaluateConstraints } from '../../core/stages/pipeline.ts';
 
 export interface ConstraintsDeps {
   readonly objects: ObjectStore;
@@ -38,8 +34,8 @@ export function makeConstraintsHandler(
     const { counter } = deps;
     const constrained =
       error === undefined
-        ? await constrain(prepared, merged, model, { counter })
-        : await constrainWithoutModel(
+        ? await evaluateConstraints(prepared, merged, model, { counter })
+        : await constraintsWithoutModel(
             prepared,
             merged,
             reasonForFault(error.Error, messageOfCaught(error)),

@@ -4,8 +4,8 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoSessionIndex } from '../../adapters/aws/dynamo-session-index.ts';
 import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
 import { SqsTimerQueue } from '../../adapters/aws/sqs-timer-queue.ts';
-import { parseEnvironment } from '../../core/contracts/parse.ts';
-import { startOnce } from '../../core/contracts/start-once.ts';
+import { parseEnvironment } from '../../core/base/parse.ts';
+import { startOnce } from '../../core/base/start-once.ts';
 import { ingestEnv } from './env.ts';
 import { countsLine, makeIngestHandler } from './handler.ts';
 

@@ -1,12 +1,12 @@
-import { getCarried, putJson } from '../../core/contracts/carried.ts';
-import { SessionInvalidError } from '../../core/contracts/errors.ts';
-import { chunkResultKey, mergedKey, preparedKey } from '../../core/contracts/object-keys.ts';
-import { parseAtDoor } from '../../core/contracts/parse.ts';
-import type { ObjectStore } from '../../core/contracts/ports.ts';
-import type { ChunkResult, Prepared } from '../../core/contracts/stages.ts';
-import { type MergeResult, mergeEventSchema } from '../../core/contracts/workflow.ts';
+import { parseAtDoor } from '../../core/base/parse.ts';
 import { chunkNotAnalysed } from '../../core/detection/chunk-not-analysed.ts';
-import { mergeChunks } from '../../core/pipeline.ts';
+import type { ChunkResult, Prepared } from '../../core/diagnosis/stages.ts';
+import { SessionInvalidError } from '../../core/errors/errors.ts';
+import { getCarried, putJson } from '../../core/ports/carried.ts';
+import { chunkResultKey, mergedKey, preparedKey } from '../../core/ports/object-keys.ts';
+import type { ObjectStore } from '../../core/ports/ports.ts';
+import { type MergeResult, mergeEventSchema } from '../../core/ports/workflow.ts';
+import { mergeChunks } from '../../core/stages/pipeline.ts';
 
 export interface MergeDeps {
   readonly objects: ObjectStore;

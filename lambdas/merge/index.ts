@@ -1,7 +1,7 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
-import { parseEnvironment } from '../../core/contracts/parse.ts';
-import { startOnce } from '../../core/contracts/start-once.ts';
+import { parseEnvironment } from '../../core/base/parse.ts';
+import { startOnce } from '../../core/base/start-once.ts';
 import { mergeEnv } from './env.ts';
 import { makeMergeHandler } from './handler.ts';
 

@@ -1,24 +1,24 @@
+import { parseAtDoor } from '../../core/base/parse.ts';
 import { loadConstraints } from '../../core/constraints/read-constraints.ts';
-import { getJson, putJson } from '../../core/contracts/carried.ts';
+import { DEFAULT_OPTIONS, type DiagnosisOptions } from '../../core/diagnosis/options.ts';
 import {
   ConfigurationInvalidError,
   SessionInvalidError,
   SessionTooLargeError,
-} from '../../core/contracts/errors.ts';
-import { agentConstraintsKey, preparedKey } from '../../core/contracts/object-keys.ts';
-import { parseAtDoor } from '../../core/contracts/parse.ts';
-import type { ObjectStore } from '../../core/contracts/ports.ts';
+} from '../../core/errors/errors.ts';
+import type { ModelLimits } from '../../core/model/port.ts';
+import type { TokenCounter } from '../../core/planning/tokens/counter.ts';
+import { getJson, putJson } from '../../core/ports/carried.ts';
+import { agentConstraintsKey, preparedKey } from '../../core/ports/object-keys.ts';
+import type { ObjectStore } from '../../core/ports/ports.ts';
 import {
   MAX_CHUNKS,
   type PreflightResult,
   preflightEventSchema,
   type WorkflowOptions,
-} from '../../core/contracts/workflow.ts';
-import { DEFAULT_OPTIONS, type DiagnosisOptions } from '../../core/diagnosis/options.ts';
-import type { ModelLimits } from '../../core/model/port.ts';
-import { prepare } from '../../core/pipeline.ts';
-import { sessionSchema } from '../../core/session/model.ts';
-import type { TokenCounter } from '../../core/tokens/counter.ts';
+} from '../../core/ports/workflow.ts';
+import { sessionSchema } from '../../core/session/session.ts';
+import { preflight } from '../../core/stages/pipeline.ts';
 
 export interface PreflightDeps {
   readonly objects: ObjectStore;
@@ -47,7 +47,7 @@ export function makePreflightHandler(deps: PreflightDeps): (event: unknown) => P
     const modelSpec = allowedModel(input.model, deps.models);
     const constraints = await constraintsOf(session.agent, deps.objects);
     const options = { ...withDefaults(input.options ?? {}), ...constraints };
-    const prepared = prepare(session, options, {
+    const prepared = preflight(session, options, {
       counter: deps.counter,
       limits: deps.limitsOf(modelSpec),
       modelSpec,

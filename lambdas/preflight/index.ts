@@ -1,9 +1,9 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
-import { parseEnvironment } from '../../core/contracts/parse.ts';
-import { startOnce } from '../../core/contracts/start-once.ts';
+import { parseEnvironment } from '../../core/base/parse.ts';
+import { startOnce } from '../../core/base/start-once.ts';
 import { capabilitiesOfSpec, limitsOf } from '../../core/model/capabilities.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
 import { preflightEnv } from './env.ts';
 import { makePreflightHandler } from './handler.ts';
 

@@ -1,17 +1,18 @@
 import * as z from 'zod';
-import { getCarried, putJson } from '../../core/contracts/carried.ts';
-import { SessionInvalidError } from '../../core/contracts/errors.ts';
-import { chunkResultKey, preparedKey } from '../../core/contracts/object-keys.ts';
-import { parseAtDoor } from '../../core/contracts/parse.ts';
-import type { Clock, FailureLog, ObjectStore } from '../../core/contracts/ports.ts';
-import type { Prepared } from '../../core/contracts/stages.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { parseAtDoor } from '../../core/base/parse.ts';
+import { chunkNotAnalysed, reasonForFault } from '../../core/detection/chunk-not-analysed.ts';
+import type { Prepared } from '../../core/diagnosis/stages.ts';
+import { SessionInvalidError } from '../../core/errors/errors.ts';
+import { getCarried, putJson } from '../../core/ports/carried.ts';
+import { chunkResultKey, preparedKey } from '../../core/ports/object-keys.ts';
+import type { FailureLog, ObjectStore } from '../../core/ports/ports.ts';
 import {
   type AnalyzeChunkResult,
   messageOfCaught,
   recordFailureEventSchema,
-} from '../../core/contracts/workflow.ts';
-import { chunkNotAnalysed, reasonForFault } from '../../core/detection/chunk-not-analysed.ts';
-import { redactText } from '../../core/session/redact-credentials.ts';
+} from '../../core/ports/workflow.ts';
+import { redactText } from '../../core/redaction/redact-credentials.ts';
 
 export interface RecordFailureDeps {
   readonly objects: ObjectStore;

@@ -2,8 +2,8 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { DynamoFailureLog } from '../../adapters/aws/dynamo-failure-log.ts';
 import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
-import { parseEnvironment } from '../../core/contracts/parse.ts';
-import { startOnce } from '../../core/contracts/start-once.ts';
+import { parseEnvironment } from '../../core/base/parse.ts';
+import { startOnce } from '../../core/base/start-once.ts';
 import { recordFailureEnv } from './env.ts';
 import { makeRecordFailureHandler } from './handler.ts';
 

@@ -1,14 +1,15 @@
-import { getCarried } from '../../core/contracts/carried.ts';
-import { SessionInvalidError } from '../../core/contracts/errors.ts';
-import { constrainedKey, mergedKey, preparedKey } from '../../core/contracts/object-keys.ts';
-import { parseAtDoor } from '../../core/contracts/parse.ts';
-import type { Clock, DiagnosisStore, ObjectStore } from '../../core/contracts/ports.ts';
-import type { Constrained, Merged, Prepared } from '../../core/contracts/stages.ts';
-import { messageOfCaught, modelStepEventSchema, type WorkflowResult } from '../../core/contracts/workflow.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import { parseAtDoor } from '../../core/base/parse.ts';
 import { reasonForFault } from '../../core/detection/chunk-not-analysed.ts';
+import type { Constrained, Merged, Prepared } from '../../core/diagnosis/stages.ts';
+import { SessionInvalidError } from '../../core/errors/errors.ts';
 import type { Model } from '../../core/model/port.ts';
-import { explain, explainUnavailable, foldConstraints } from '../../core/pipeline.ts';
-import type { TokenCounter } from '../../core/tokens/counter.ts';
+import type { TokenCounter } from '../../core/planning/tokens/counter.ts';
+import { getCarried } from '../../core/ports/carried.ts';
+import { constrainedKey, mergedKey, preparedKey } from '../../core/ports/object-keys.ts';
+import type { DiagnosisStore, ObjectStore } from '../../core/ports/ports.ts';
+import { messageOfCaught, modelStepEventSchema, type WorkflowResult } from '../../core/ports/workflow.ts';
+import { findRootCauses, foldConstraints, rootCausesUnavailable } from '../../core/stages/pipeline.ts';
 
 export interface RootCauseDeps {
   readonly objects: ObjectStore;
@@ -33,11 +34,11 @@ export function makeRootCauseHandler(deps: RootCauseDeps): (event: unknown) => P
     const nowIso = new Date(deps.clock.now()).toISOString();
     const diagnosis =
       error === undefined
-        ? await explain(prepared, folded, validationLog, await deps.modelFor(prepared.modelSpec), {
+        ? await findRootCauses(prepared, folded, validationLog, await deps.modelFor(prepared.modelSpec), {
             counter: deps.counter,
             nowIso,
           })
-        : explainUnavailable(
+        : rootCausesUnavailable(
             prepared,
             folded,
             validationLog,

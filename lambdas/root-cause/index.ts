@@ -3,9 +3,9 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { DynamoDiagnosisStore } from '../../adapters/aws/dynamo-diagnosis-store.ts';
 import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
 import { keepModels } from '../../adapters/models/create-model.ts';
-import { parseEnvironment } from '../../core/contracts/parse.ts';
-import { startOnce } from '../../core/contracts/start-once.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { parseEnvironment } from '../../core/base/parse.ts';
+import { startOnce } from '../../core/base/start-once.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
 import { rootCauseEnv } from './env.ts';
 import { makeRootCauseHandler } from './handler.ts';
 

@@ -14,13 +14,13 @@ import {
   parseAgentConfiguration,
   settingsFor,
   shortestIdleSeconds,
-} from '../../core/contracts/agent-settings.ts';
+} from '../../core/ports/agent-settings.ts';
 import { closeSessionEnv } from '../../lambdas/close-session/env.ts';
 import { ingestEnv } from '../../lambdas/ingest/env.ts';
-import { acknowledge, attributeOf } from '../acknowledge.ts';
-import { OWN_LOG_GROUPS } from '../own-log-groups.ts';
 import type { Results } from '../results/results.ts';
-import { StepLambda } from '../step-lambda.ts';
+import { acknowledge, attributeOf } from '../step/acknowledge.ts';
+import { OWN_LOG_GROUPS } from '../step/own-log-groups.ts';
+import { StepLambda } from '../step/step-lambda.ts';
 
 export interface IngestProps {
   readonly results: Results;

@@ -3,9 +3,9 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { TABLE } from '../../core/contracts/table.ts';
-import { acknowledge, arnFinding } from '../acknowledge.ts';
-import type { StepLambda } from '../step-lambda.ts';
+import { TABLE } from '../../core/ports/table.ts';
+import { acknowledge, arnFinding } from '../step/acknowledge.ts';
+import type { StepLambda } from '../step/step-lambda.ts';
 
 export interface ResultsProps {
   /** Days that sessions and diagnoses are kept. */

@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import { acknowledge } from '../acknowledge.ts';
-import type { StepLambda } from '../step-lambda.ts';
+import { acknowledge } from '../step/acknowledge.ts';
+import type { StepLambda } from '../step/step-lambda.ts';
 
 /** Prefixes of Bedrock's cross-region inference profiles. */
 const PROFILE = /^(?:global|us|us-gov|eu|apac|jp|au|ca|sa)\.(?=[a-z0-9-]+\.)/;

@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
-import { ErrorName } from '../../core/contracts/error-names.ts';
+import { ErrorName } from '../../core/errors/error-names.ts';
 
 /** A retry cannot cure these: the same input, model answer or configuration gives the same error again. */
 const HOPELESS = [

@@ -7,7 +7,7 @@ import { preflightEnv } from '../../lambdas/preflight/env.ts';
 import { recordFailureEnv } from '../../lambdas/record-failure/env.ts';
 import { rootCauseEnv } from '../../lambdas/root-cause/env.ts';
 import type { Results } from '../results/results.ts';
-import { StepLambda } from '../step-lambda.ts';
+import { StepLambda } from '../step/step-lambda.ts';
 import { giveModels } from './model-access.ts';
 
 export interface StepsProps {

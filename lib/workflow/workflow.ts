@@ -4,9 +4,9 @@ import * as sqs from 'aws-cdk-lib/aws-sqs';
 import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import * as tasks from 'aws-cdk-lib/aws-stepfunctions-tasks';
 import { Construct } from 'constructs';
-import { acknowledge, arnFinding } from '../acknowledge.ts';
-import { STATE_MACHINE_LOGS } from '../own-log-groups.ts';
-import type { StepLambda } from '../step-lambda.ts';
+import { acknowledge, arnFinding } from '../step/acknowledge.ts';
+import { STATE_MACHINE_LOGS } from '../step/own-log-groups.ts';
+import type { StepLambda } from '../step/step-lambda.ts';
 import { CONFIGURATION_FAULTS, MODEL_OUT_OF_REACH, MODEL_STEP_RETRIES, STEP_RETRIES } from './retries.ts';
 import { makeSteps, type StepsProps, type WorkflowSteps } from './steps.ts';
 

@@ -3,8 +3,8 @@ import { loadAgentRx } from '../../bench/datasets/agentrx.ts';
 import { readCategory } from '../../bench/datasets/categories.ts';
 import { loadLabels } from '../../bench/datasets/labels.ts';
 import { loadWhoWhen } from '../../bench/datasets/who-when.ts';
-import { ConfigurationInvalidError } from '../../core/contracts/errors.ts';
-import { sessionSpans } from '../../core/session/model.ts';
+import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
+import { sessionSpans } from '../../core/session/session.ts';
 import { sharedPath } from '../helpers/shared-data.ts';
 import { folderWith, tauLabel, tauRun, whoWhenRecord } from './fixtures.ts';
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll } from 'vitest';
-import { isJsonObject, type JsonValue } from '../../core/contracts/json.ts';
+import { isJsonObject, type JsonValue } from '../../core/base/json.ts';
 import { limitsOf, UNNAMED_MODEL } from '../../core/model/capabilities.ts';
 import { type Model, type ModelRequest, NO_USAGE } from '../../core/model/port.ts';
 

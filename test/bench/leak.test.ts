@@ -6,12 +6,12 @@ import { type AnswerPaths, TAU_ANSWERS, WHO_WHEN_ANSWERS } from '../../bench/dat
 import { loadWhoWhen } from '../../bench/datasets/who-when.ts';
 import { runChecks } from '../../core/checks/registry.ts';
 import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
-import { readSessions } from '../../core/formats/registry.ts';
-import { CHECKLIST } from '../../core/judge/checklist.ts';
 import type { Model, ModelRequest } from '../../core/model/port.ts';
-import { diagnose } from '../../core/pipeline.ts';
-import { toTrajectory } from '../../core/session/to-trajectory.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
+import { CHECKLIST } from '../../core/prompting/critical-checklist.ts';
+import { readSessions } from '../../core/reading/registry.ts';
+import { diagnose } from '../../core/stages/pipeline.ts';
+import { toTrajectory } from '../../core/trajectory/to-trajectory.ts';
 import { folderWith, leastModel, tauLabel, tauRun, whoWhenRecord } from './fixtures.ts';
 
 /*
@@ -100,7 +100,7 @@ describe('prompts of every stage', () => {
 
 describe('the guard at run time', () => {
   const request = (text: string): ModelRequest => ({
-    purpose: 'detect',
+    purpose: 'analyze-chunks',
     promptVersion: 'test',
     user: [{ text }],
     answer: { name: 'x', description: 'x', schema: {} },
@@ -118,7 +118,9 @@ describe('the guard at run time', () => {
   const answer = 'The expert forgot to check the second river.';
 
   it('stops a prompt that holds an answer before the model sees it', () => {
-    expect(() => guardedModel(inner, [answer]).ask(request(`… ${answer} …`))).toThrow(/leak guard.*detect/s);
+    expect(() => guardedModel(inner, [answer]).ask(request(`… ${answer} …`))).toThrow(
+      /leak guard.*analyze-chunks/s,
+    );
     expect(asked).toEqual([]);
   });
   it('lets an honest prompt through', async () => {

@@ -9,11 +9,11 @@ import { type AccuracyResult, measure, resultKey } from '../../bench/accuracy/ru
 import { accuracyTable } from '../../bench/accuracy/table.ts';
 import { benchAccuracy } from '../../bench/accuracy.ts';
 import { loadAgentRx } from '../../bench/datasets/agentrx.ts';
-import { ModelPendingError } from '../../core/contracts/errors.ts';
 import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
+import { ModelPendingError } from '../../core/errors/errors.ts';
 import { NO_USAGE } from '../../core/model/port.ts';
-import { diagnose } from '../../core/pipeline.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
+import { diagnose } from '../../core/stages/pipeline.ts';
 import { folderWith, leastModel, tauLabel, tauRun } from './fixtures.ts';
 
 const data = folderWith({
@@ -300,7 +300,7 @@ describe('rootspan bench accuracy', () => {
     const second = await run(...common, '--out', out, '--model', `replay:${tape}`);
     expect(first.err).toBe('');
     expect(first.code).toBe(0);
-    expect(first.out).toMatch(/detect +3 +100 /);
+    expect(first.out).toMatch(/analyze-chunks +3 +100 /);
     expect(second).toEqual(first);
   });
   it('with a reference the first unexpected write is named, and the table says what game this is', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { measurePromptTokens } from '../../bench/corpus/prompt-tokens.ts';
 import { readCorpora } from '../../bench/corpus/read-corpus.ts';
-import { measurePromptTokens } from '../../bench/prompt-tokens.ts';
-import { strandsJson } from '../../bench/strands-json.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { strandsJson } from '../../bench/corpus/strands-json.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
 import { inference, message, session, tool, use } from '../helpers/build-session.ts';
 import { sharedPath } from '../helpers/shared-data.ts';
 

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { machine, writeDocsSection } from '../../bench/docs-section.ts';
 import { benchPage, PAGE_PARTS, type RunBench } from '../../bench/page.ts';
+import { machine, writeDocsSection } from '../../bench/print/docs-section.ts';
 import type { SpeedReport } from '../../bench/speed/report.ts';
 
 const PAGE = path.resolve(import.meta.dirname, '../../docs/benchmarks.md');

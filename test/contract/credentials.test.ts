@@ -1,11 +1,11 @@
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SessionInvalidError } from '../../core/contracts/errors.ts';
-import { canonicalJson } from '../../core/contracts/hash.ts';
-import { readSessions } from '../../core/formats/registry.ts';
+import { canonicalJson } from '../../core/base/hash.ts';
+import { SessionInvalidError } from '../../core/errors/errors.ts';
 import { diagnoseSession } from '../../core/library.ts';
-import { assembleSessions } from '../../core/session/assemble.ts';
+import { assembleSessions } from '../../core/reading/assembly/assemble.ts';
+import { readSessions } from '../../core/reading/registry.ts';
 import { message, said, session, tool } from '../helpers/build-session.ts';
 import { ALL_SHAPED, AWS_ID, AWS_SECRET, JWT } from '../helpers/credentials.ts';
 import { LocalIngest } from '../helpers/local-ingest.ts';

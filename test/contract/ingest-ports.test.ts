@@ -14,9 +14,9 @@ import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../adapters/local/e
 import { LocalTimerQueue } from '../../adapters/local/local-timer-queue.ts';
 import { LocalWorkflowStarter } from '../../adapters/local/local-workflow-starter.ts';
 import { VirtualClock } from '../../adapters/local/virtual-clock.ts';
-import { ResultConflictError } from '../../core/contracts/errors.ts';
-import type { SessionIndex, TimerQueue, WorkflowStarter } from '../../core/contracts/ingest-ports.ts';
-import type { WorkflowInput } from '../../core/contracts/workflow.ts';
+import { ResultConflictError } from '../../core/errors/errors.ts';
+import type { SessionIndex, TimerQueue, WorkflowStarter } from '../../core/ports/ingest-ports.ts';
+import type { WorkflowInput } from '../../core/ports/workflow.ts';
 import { MemoryObjectStore, MemorySessionIndex, MemoryWorkflowStarter } from '../helpers/memory-ports.ts';
 
 /** The ingest ports: the adapters and the doubles that other tests use obey the same laws. */

@@ -1,55 +1,30 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { transformSync } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { ErrorName } from '../../core/contracts/error-names.ts';
-import * as errors from '../../core/contracts/errors.ts';
+import { ErrorName } from '../../core/errors/error-names.ts';
+import * as errors from '../../core/errors/errors.ts';
+import {
+  asImport,
+  type Import,
+  importsOf,
+  readSource as read,
+  root,
+  sources,
+  tracked,
+} from '../helpers/import-graph.ts';
 
-/** The house of design.md as a test: who may import whom, who may touch what, what things are called. */
-
-const root = path.resolve(import.meta.dirname, '../..');
-const tracked = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-  cwd: root,
-  encoding: 'utf8',
-})
-  .split('\0')
-  .filter((file) => file !== '' && existsSync(path.join(root, file)));
-const sources = tracked.filter((file) => file.endsWith('.ts'));
-const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+/** The layout of design.md as a test: who may import whom, who may touch what, what things are called. */
 
 /** Libraries without effects: parsers, validators, evaluators. */
 const PURE = new Set(['@noble/hashes', 'zod', 'ajv', 'js-tiktoken', 're2js', 'yaml', '@marcbachmann/cel-js']);
 const CDK = new Set(['aws-cdk-lib', 'constructs', 'cdk-nag']);
 
-interface Import {
-  readonly file: string;
-  readonly specifier: string;
-  /** Path from the root for a file of ours, else null. */
-  readonly target: string | null;
-  /** Name of the package, or `node:x`. */
-  readonly module: string;
-}
-
-function importsOf(file: string): Import[] {
-  const text = read(file);
-  const statement = /^(?:import|export)\s(?:[^'";]*?\sfrom\s)?\s*'([^']+)'/gm;
-  const expression = /\bimport\(\s*'([^']+)'\s*\)/g;
-  return [...text.matchAll(statement), ...text.matchAll(expression)].map((match) => {
-    const specifier = match[1] ?? '';
-    const relative = specifier.startsWith('.');
-    const target = relative ? path.posix.join(path.posix.dirname(file), specifier) : null;
-    const segments = specifier.split('/');
-    const module = specifier.startsWith('@') ? segments.slice(0, 2).join('/') : (segments[0] ?? '');
-    return { file, specifier, target, module };
-  });
-}
-
-const room = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '');
+const folder = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '');
 
 /** Answers null when the import is allowed, else the rule it breaks. */
 function broken(i: Import): string | null {
-  const from = room(i.file);
+  const from = folder(i.file);
   const step = /^lambdas\/([^/]+)\/([^/]+)\.ts$/.exec(i.file);
   const sameStep = (target: string): boolean =>
     step !== null && path.posix.dirname(target) === path.posix.dirname(i.file);
@@ -57,7 +32,7 @@ function broken(i: Import): string | null {
   const isNode = i.module.startsWith('node:');
   switch (from) {
     case 'core':
-      if (target !== null) return room(target) === 'core' ? null : 'core imports only core';
+      if (target !== null) return folder(target) === 'core' ? null : 'core imports only core';
       return PURE.has(i.module) ? null : 'core imports only pure libraries';
     case 'report':
       if (target !== null) return /^(core|report)\//.test(target) ? null : 'report imports only core';
@@ -68,12 +43,11 @@ function broken(i: Import): string | null {
     case 'lambdas': {
       if (step === null) return 'a Lambda step is lambdas/<step>/<file>.ts';
       if (step[2] === 'env') {
-        if (target !== null)
-          return target.startsWith('core/contracts/') ? null : 'env imports core/contracts';
+        if (target !== null) return target.startsWith('core/ports/') ? null : 'env imports core/ports';
         return i.module === 'zod' ? null : 'env imports only zod';
       }
-      if (target !== null && (sameStep(target) || room(target) === 'core')) return null;
-      if (target !== null && room(target) === 'adapters')
+      if (target !== null && (sameStep(target) || folder(target) === 'core')) return null;
+      if (target !== null && folder(target) === 'adapters')
         return step[2] === 'index' ? null : 'only index.ts builds adapters';
       if (target !== null) return 'a step imports core, and index.ts adapters';
       if (step[2] === 'index') return CDK.has(i.module) ? 'lambdas know no CDK' : null;
@@ -81,9 +55,9 @@ function broken(i: Import): string | null {
     }
     case 'lib':
       if (target !== null)
-        return /^(lib\/|core\/contracts\/)/.test(target) || /^lambdas\/[^/]+\/env\.ts$/.test(target)
+        return /^(lib\/|core\/(ports|errors)\/)/.test(target) || /^lambdas\/[^/]+\/env\.ts$/.test(target)
           ? null
-          : 'lib imports lambdas/*/env.ts and core/contracts';
+          : 'lib imports lambdas/*/env.ts, core/ports and core/errors';
       return CDK.has(i.module) || isNode || i.module === 'zod' ? null : 'lib imports only CDK';
     case 'bin':
       if (target !== null) return /^(lib|bin)\//.test(target) ? null : 'bin imports only lib';
@@ -119,7 +93,7 @@ function broken(i: Import): string | null {
     case 'examples':
       return null;
     default:
-      return `no such room: ${from}`;
+      return `no such folder: ${from}`;
   }
 }
 
@@ -135,13 +109,13 @@ describe('the import law', () => {
     expect(sources.length).toBeGreaterThan(10);
     expect(importsOf('core/diagnosis/schema.ts').map((i) => i.specifier)).toEqual([
       'zod',
-      '../judge/categories.ts',
+      '../vocabulary/critical-categories.ts',
     ]);
   });
 
-  it('every import is one the house allows', () => {
+  it('every import is one the layout allows', () => {
     const offences = sources
-      .flatMap(importsOf)
+      .flatMap((file) => importsOf(file))
       .map((i) => ({ i, rule: broken(i) }))
       .filter(({ rule }) => rule !== null)
       .map(({ i, rule }) => `${i.file} imports ${i.specifier}: ${rule}`);
@@ -149,10 +123,7 @@ describe('the import law', () => {
   });
 
   it('knows an offence when it sees one', () => {
-    const of = (file: string, specifier: string): string | null => {
-      const target = specifier.startsWith('.') ? path.posix.join(path.posix.dirname(file), specifier) : null;
-      return broken({ file, specifier, target, module: specifier.split('/')[0] ?? '' });
-    };
+    const of = (file: string, specifier: string): string | null => broken(asImport(file, specifier));
     expect(of('core/checks/x.ts', 'node:fs')).not.toBeNull();
     expect(of('core/checks/x.ts', '../../adapters/local/x.ts')).not.toBeNull();
     expect(of('lambdas/merge/handler.ts', '../../adapters/aws/x.ts')).not.toBeNull();
@@ -180,7 +151,7 @@ describe('effects', () => {
     const forbidden =
       /GLOBAL_(process|console|fetch|setTimeout|setInterval|performance)\b|GLOBAL_Date\.now|GLOBAL_Date\(\)|new GLOBAL_Date\b(?!\()|GLOBAL_Math\.random/;
     const offences = sources
-      .filter((file) => room(file) === 'core' || room(file) === 'report')
+      .filter((file) => folder(file) === 'core' || folder(file) === 'report')
       .map((file) => ({ file, found: forbidden.exec(globalsUsed(file))?.[0] }))
       .filter(({ found }) => found !== undefined);
     expect(offences).toEqual([]);
@@ -211,11 +182,11 @@ describe('errors', () => {
     expect(names.sort()).toEqual(Object.values(ErrorName).sort());
   });
 
-  it('no other file of the machine room makes an error without a listed name', () => {
+  it('no other file of the product makes an error without a listed name', () => {
     const offences = sources.filter(
       (file) =>
         /^(core|adapters|lambdas|lib|report)\//.test(file) &&
-        file !== 'core/contracts/errors.ts' &&
+        file !== 'core/errors/errors.ts' &&
         // A subclass of a listed error keeps its parent's name, which is what the state machine matches.
         /\bclass\s+\w+\s+extends\s+(?:Rootspan|Type|Range|Syntax|Aggregate)?Error\b/.test(read(file)),
     );
@@ -228,7 +199,7 @@ describe('errors', () => {
     const offences = sources.filter(
       (file) =>
         /^(core|adapters|lambdas|lib|cli)\//.test(file) &&
-        file !== 'core/contracts/error-names.ts' &&
+        file !== 'core/errors/error-names.ts' &&
         literal.test(globalsUsed(file)),
     );
     expect(offences).toEqual([]);

@@ -6,16 +6,16 @@ import { DynamoDiagnosisStore } from '../../adapters/aws/dynamo-diagnosis-store.
 import { DynamoFailureLog } from '../../adapters/aws/dynamo-failure-log.ts';
 import { startEmbeddedDynamo } from '../../adapters/local/embedded-dynamo.ts';
 import { FileObjectStore } from '../../adapters/local/file-object-store.ts';
-import { ErrorName } from '../../core/contracts/error-names.ts';
-import { ModelAccessError, ModelThrottledError, ModelUnavailableError } from '../../core/contracts/errors.ts';
 import { diagnosisContent } from '../../core/diagnosis/content.ts';
 import { DEFAULT_OPTIONS, type DiagnosisOptions } from '../../core/diagnosis/options.ts';
 import type { Diagnosis } from '../../core/diagnosis/schema.ts';
+import { ErrorName } from '../../core/errors/error-names.ts';
+import { ModelAccessError, ModelThrottledError, ModelUnavailableError } from '../../core/errors/errors.ts';
 import type { Model, ModelLimits, ModelRequest } from '../../core/model/port.ts';
-import { diagnose } from '../../core/pipeline.ts';
-import type { Session } from '../../core/session/model.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
-import { EXPLAINED, FOUND, NOTHING, refundSession } from '../core/pipeline/a-session.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
+import type { Session } from '../../core/session/session.ts';
+import { diagnose } from '../../core/stages/pipeline.ts';
+import { EXPLAINED, FOUND, NOTHING, refundSession } from '../core/stages/a-session.ts';
 import { RUBRIC } from '../helpers/a-rubric.ts';
 import { inference, message, said, session, tool, use } from '../helpers/build-session.ts';
 import { freeze, type LocalWorkflow, runLocally } from '../helpers/local-workflow.ts';
@@ -86,7 +86,7 @@ function expectSame(stored: Diagnosis | null, inProcess: Diagnosis): void {
   if (stored !== null) expect(diagnosisContent(stored)).toEqual(diagnosisContent(inProcess));
 }
 
-const detects = (request: ModelRequest): boolean => request.purpose === 'detect';
+const detects = (request: ModelRequest): boolean => request.purpose === 'analyze-chunks';
 const answering = (found: (text: string) => boolean, span: string) => (request: ModelRequest) => {
   if (!detects(request)) {
     const [critical] = EXPLAINED.criticalSteps;
@@ -239,12 +239,12 @@ describe('at depth deep', () => {
   const CALLS = {
     'constraints-global': { constraints: [] },
     'constraints-dynamic': { constraints: [RUBRIC] },
-    rubrics: {
+    'constraints-rubrics': {
       rows: [
         { item: 'i1', question: 0, verdict: 'no', span: 's2', quote: 'I refunded 30', note: 'it was 50' },
       ],
     },
-    detect: NOTHING,
+    'analyze-chunks': NOTHING,
     'root-cause': { ...EXPLAINED, criticalSteps: [], rootCauses: [] },
   };
   /** Purposes asked, in order, are the test's proof that the path meant was taken. */
@@ -264,7 +264,7 @@ describe('at depth deep', () => {
     const purposes: string[] = [];
     const { inProcess, run, stored } = await both(refund(), () => asking(purposes), { depth: 'deep' });
     expect(run.failedWith).toBeNull();
-    expect(new Set(purposes)).toContain('rubrics');
+    expect(new Set(purposes)).toContain('constraints-rubrics');
     expect(stored?.validationLog.map((entry) => entry.constraint)).toContain('answer-is-true');
     expectSame(stored, inProcess);
   });

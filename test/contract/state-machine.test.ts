@@ -1,7 +1,7 @@
 import validateAsl from 'asl-validator';
 import { describe, expect, it } from 'vitest';
-import { ErrorName } from '../../core/contracts/error-names.ts';
-import * as errors from '../../core/contracts/errors.ts';
+import { ErrorName } from '../../core/errors/error-names.ts';
+import * as errors from '../../core/errors/errors.ts';
 import { definitionOf, type StateLike, synthesise } from '../helpers/synthesised.ts';
 
 /** The synthesised definition against the rules of the language and against our own contracts. */

@@ -5,11 +5,11 @@ import * as z from 'zod';
 import { noneModel } from '../../adapters/models/none.ts';
 import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
 import { diagnosisSchema } from '../../core/diagnosis/schema.ts';
-import { readSessions } from '../../core/formats/registry.ts';
-import { diagnose, prepare } from '../../core/pipeline.ts';
-import type { Session } from '../../core/session/model.ts';
-import { toTrajectory } from '../../core/session/to-trajectory.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
+import { readSessions } from '../../core/reading/registry.ts';
+import type { Session } from '../../core/session/session.ts';
+import { diagnose, preflight } from '../../core/stages/pipeline.ts';
+import { toTrajectory } from '../../core/trajectory/to-trajectory.ts';
 import { GENERATED } from '../../examples/generate.ts';
 
 const folder = path.resolve(import.meta.dirname, '../../examples');
@@ -89,7 +89,7 @@ it('the healthy ones have no finding that stands by itself', () => {
 
 describe('what the large ones are for', () => {
   const planned = (name: string) =>
-    prepare(only(name), DEFAULT_OPTIONS, { counter, limits: noneModel.limits, modelSpec: 'none' }).plan;
+    preflight(only(name), DEFAULT_OPTIONS, { counter, limits: noneModel.limits, modelSpec: 'none' }).plan;
   it('stocktake-long does not fit one call', () => {
     const plan = planned('stocktake-long');
     expect(plan.mode).toBe('chunked');

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Block, Message, Session, Span } from '../../core/session/model.ts';
+import type { Block, Message, Session, Span } from '../../core/session/session.ts';
 
 /** Sessions of every kind of span, with text that tries to look like our own marks. */
 

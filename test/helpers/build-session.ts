@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../core/contracts/json.ts';
+import type { JsonValue } from '../../core/base/json.ts';
 import type {
   AgentSpan,
   Block,
@@ -9,7 +9,7 @@ import type {
   Session,
   Span,
   ToolSpan,
-} from '../../core/session/model.ts';
+} from '../../core/session/session.ts';
 
 /** Small builders for sessions in tests; every field can be overridden. Span ids count up within a session. */
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { CliIo } from '../../cli/io.ts';
 import { runCli } from '../../cli/run.ts';
+import type { CliIo } from '../../cli/shell/io.ts';
 
 export interface CliRun {
   readonly exitCode: number;

@@ -1,10 +1,10 @@
-import { canonicalJson, sha256Hex } from '../../core/contracts/hash.ts';
-import { decodeLogEventMessage } from '../../core/formats/decode-log-event.ts';
-import type { RawRecord } from '../../core/formats/format.ts';
+import { canonicalJson, sha256Hex } from '../../core/base/hash.ts';
 import type { LogEvent } from '../../core/ingest/envelope.ts';
-import { assembleSessions } from '../../core/session/assemble.ts';
-import { statedSessionId } from '../../core/session/assemble-ids.ts';
-import { type Session, sessionSpans } from '../../core/session/model.ts';
+import { assembleSessions } from '../../core/reading/assembly/assemble.ts';
+import { statedSessionId } from '../../core/reading/assembly/ids.ts';
+import { decodeLogEventMessage } from '../../core/reading/decode/decode-log-event.ts';
+import type { RawRecord } from '../../core/reading/decode/format.ts';
+import { type Session, sessionSpans } from '../../core/session/session.ts';
 
 /**
  * What the way in must come to, said without it: for a set of events, the sessions and their content hashes. A

@@ -1,10 +1,10 @@
 import { LocalTimerQueue } from '../../adapters/local/local-timer-queue.ts';
 import { VirtualClock } from '../../adapters/local/virtual-clock.ts';
-import { type AgentSettings, DEFAULT_SETTINGS } from '../../core/contracts/agent-settings.ts';
-import type { Timer } from '../../core/contracts/ingest-ports.ts';
 import { type CloseDeps, type Closing, closeSession } from '../../core/ingest/close-session.ts';
 import type { LogEvent } from '../../core/ingest/envelope.ts';
 import type { IngestDeps, IngestReport } from '../../core/ingest/store-events.ts';
+import { type AgentSettings, DEFAULT_SETTINGS } from '../../core/ports/agent-settings.ts';
+import type { Timer } from '../../core/ports/ingest-ports.ts';
 import { makeIngestHandler } from '../../lambdas/ingest/handler.ts';
 import { envelopes } from './log-events.ts';
 import {

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { sha256Hex } from '../../core/contracts/hash.ts';
+import { sha256Hex } from '../../core/base/hash.ts';
 import type { LogEvent } from '../../core/ingest/envelope.ts';
 
 /** Log events and the envelopes that CloudWatch puts around them, small and of the real shape. */

@@ -1,8 +1,8 @@
-import { ResultConflictError } from '../../core/contracts/errors.ts';
-import { canonicalJson } from '../../core/contracts/hash.ts';
-import type { SessionIndex, SessionState, WorkflowStarter } from '../../core/contracts/ingest-ports.ts';
-import type { ExecutionFailure, FailureLog, ObjectStore } from '../../core/contracts/ports.ts';
-import type { WorkflowInput } from '../../core/contracts/workflow.ts';
+import { canonicalJson } from '../../core/base/hash.ts';
+import { ResultConflictError } from '../../core/errors/errors.ts';
+import type { SessionIndex, SessionState, WorkflowStarter } from '../../core/ports/ingest-ports.ts';
+import type { ExecutionFailure, FailureLog, ObjectStore } from '../../core/ports/ports.ts';
+import type { WorkflowInput } from '../../core/ports/workflow.ts';
 
 /** Doubles of the ingest ports, held to the same contract suites as the real adapters. */
 

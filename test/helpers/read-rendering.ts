@@ -1,4 +1,4 @@
-import { unescapeText } from '../../core/session/render-text.ts';
+import { unescapeText } from '../../core/prompting/render-text.ts';
 
 /** Reads a rendering back, to prove that nothing is lost in it and that no text can break out of its place. */
 export interface ReadStep {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/contracts/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/base/json.ts';
 import type { LogEvent } from '../../core/ingest/envelope.ts';
 import { logEvent } from './log-events.ts';
 import { sharedPath } from './shared-data.ts';

@@ -3,7 +3,7 @@ import type { ModelRequest } from '../../core/model/port.ts';
 /** A small request; the tests change what they are about. */
 export function sampleRequest(changes: Partial<ModelRequest> = {}): ModelRequest {
   return {
-    purpose: 'detect',
+    purpose: 'analyze-chunks',
     promptVersion: 'detect-1',
     user: [{ text: 'What went wrong in this session?' }],
     answer: {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../core/contracts/json.ts';
-import { readSessions } from '../../core/formats/registry.ts';
-import type { Session } from '../../core/session/model.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../core/base/json.ts';
+import { readSessions } from '../../core/reading/registry.ts';
+import type { Session } from '../../core/session/session.ts';
 import { sharedPath } from './shared-data.ts';
 import { parsed } from './telemetry.ts';
 

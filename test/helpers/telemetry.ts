@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { JsonObject, JsonValue } from '../../core/contracts/json.ts';
-import { type Unpacked, unpackTelemetry } from '../../core/formats/containers/index.ts';
-import { parseJson } from '../../core/formats/decode-json.ts';
-import type { RawRecord } from '../../core/formats/format.ts';
-import { assembleSessions } from '../../core/session/assemble.ts';
+import type { JsonObject, JsonValue } from '../../core/base/json.ts';
+import { assembleSessions } from '../../core/reading/assembly/assemble.ts';
+import { parseJson } from '../../core/reading/decode/decode-json.ts';
+import type { RawRecord } from '../../core/reading/decode/format.ts';
+import { type Unpacked, unpackTelemetry } from '../../core/reading/envelopes/index.ts';
 import {
   type AgentSpan,
   type InferenceSpan,
@@ -13,7 +13,7 @@ import {
   sessionSchema,
   sessionSpans,
   type ToolSpan,
-} from '../../core/session/model.ts';
+} from '../../core/session/session.ts';
 
 /** The parsed telemetry fixture of that name, big integers kept. */
 export function fixture(name: string): JsonValue {

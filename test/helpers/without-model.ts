@@ -1,9 +1,9 @@
 import { noneModel } from '../../adapters/models/none.ts';
 import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
 import type { Diagnosis } from '../../core/diagnosis/schema.ts';
-import { diagnose } from '../../core/pipeline.ts';
-import type { Session } from '../../core/session/model.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
+import type { Session } from '../../core/session/session.ts';
+import { diagnose } from '../../core/stages/pipeline.ts';
 
 const counter = makeTokenCounter();
 

@@ -3,17 +3,17 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FileObjectStore } from '../../adapters/local/file-object-store.ts';
-import { getCarried, putJson } from '../../core/contracts/carried.ts';
+import type { Prepared } from '../../core/diagnosis/stages.ts';
 import {
   ConfigurationInvalidError,
   SessionInvalidError,
   SessionTooLargeError,
-} from '../../core/contracts/errors.ts';
-import { agentConstraintsKey, preparedKey } from '../../core/contracts/object-keys.ts';
-import type { Prepared } from '../../core/contracts/stages.ts';
-import { MAX_CHUNKS } from '../../core/contracts/workflow.ts';
+} from '../../core/errors/errors.ts';
 import type { ModelLimits } from '../../core/model/port.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
+import { getCarried, putJson } from '../../core/ports/carried.ts';
+import { agentConstraintsKey, preparedKey } from '../../core/ports/object-keys.ts';
+import { MAX_CHUNKS } from '../../core/ports/workflow.ts';
 import { makePreflightHandler } from '../../lambdas/preflight/handler.ts';
 import { message, said, session } from '../helpers/build-session.ts';
 

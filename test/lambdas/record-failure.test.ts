@@ -3,15 +3,15 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FileObjectStore } from '../../adapters/local/file-object-store.ts';
-import { getCarried, putJson } from '../../core/contracts/carried.ts';
-import { ErrorName } from '../../core/contracts/error-names.ts';
-import { SessionInvalidError } from '../../core/contracts/errors.ts';
-import { chunkResultKey, preparedKey } from '../../core/contracts/object-keys.ts';
-import type { ExecutionFailure } from '../../core/contracts/ports.ts';
-import type { ChunkResult } from '../../core/contracts/stages.ts';
 import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
-import { prepare } from '../../core/pipeline.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import type { ChunkResult } from '../../core/diagnosis/stages.ts';
+import { ErrorName } from '../../core/errors/error-names.ts';
+import { SessionInvalidError } from '../../core/errors/errors.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
+import { getCarried, putJson } from '../../core/ports/carried.ts';
+import { chunkResultKey, preparedKey } from '../../core/ports/object-keys.ts';
+import type { ExecutionFailure } from '../../core/ports/ports.ts';
+import { preflight } from '../../core/stages/pipeline.ts';
 import { makeRecordFailureHandler } from '../../lambdas/record-failure/handler.ts';
 import { message, said, session } from '../helpers/build-session.ts';
 
@@ -31,7 +31,7 @@ const record = (event: unknown): Promise<unknown> =>
 beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'rootspan-record-'));
   objects = new FileObjectStore(folder);
-  const prepared = prepare(
+  const prepared = preflight(
     session([said(message('user', 'a')), said(message('user', 'b'))]),
     DEFAULT_OPTIONS,
     {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { ErrorName } from '../../core/contracts/error-names.ts';
-import { parseEnvironment } from '../../core/contracts/parse.ts';
-import { startOnce } from '../../core/contracts/start-once.ts';
+import { parseEnvironment } from '../../core/base/parse.ts';
+import { startOnce } from '../../core/base/start-once.ts';
+import { ErrorName } from '../../core/errors/error-names.ts';
 
 describe('a handler at its first event', () => {
   it('is built once, also by events at the same time', async () => {

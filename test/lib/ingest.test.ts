@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { countsLine } from '../../lambdas/ingest/handler.ts';
 import { readSettings } from '../../lib/read-settings.ts';
-import { StepLambda } from '../../lib/step-lambda.ts';
+import { StepLambda } from '../../lib/step/step-lambda.ts';
 import { emptyBundles, synthesise } from '../helpers/synthesised.ts';
 
 const template = synthesise({

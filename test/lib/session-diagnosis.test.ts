@@ -1,7 +1,7 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { TABLE } from '../../core/contracts/table.ts';
+import { TABLE } from '../../core/ports/table.ts';
 import { synthesise } from '../helpers/synthesised.ts';
 
 const template = synthesise();

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { ErrorName } from '../../core/contracts/error-names.ts';
-import { ContextOverflowError } from '../../core/contracts/errors.ts';
 import { DEFAULT_OPTIONS, type DiagnosisOptions } from '../../core/diagnosis/options.ts';
 import type { Diagnosis } from '../../core/diagnosis/schema.ts';
+import { ErrorName } from '../../core/errors/error-names.ts';
+import { ContextOverflowError } from '../../core/errors/errors.ts';
 import { classifyModelFault } from '../../core/model/classify-model-fault.ts';
 import type { Model, ModelRequest } from '../../core/model/port.ts';
 import { readAnswer } from '../../core/model/read-answer.ts';
 import { listPromptParts, writeConverseBody } from '../../core/model/request-body.ts';
-import { diagnose } from '../../core/pipeline.ts';
-import type { Session } from '../../core/session/model.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
-import { EXPLAINED, FOUND, NOTHING, refundSession } from '../core/pipeline/a-session.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
+import type { Session } from '../../core/session/session.ts';
+import { diagnose } from '../../core/stages/pipeline.ts';
+import { EXPLAINED, FOUND, NOTHING, refundSession } from '../core/stages/a-session.ts';
 import { RUBRIC } from '../helpers/a-rubric.ts';
 import { inference, message, said, session, tool, use } from '../helpers/build-session.ts';
 import { type ScriptedEntry, type ScriptedReply, scriptedModel } from '../helpers/scripted-model.ts';
@@ -36,10 +36,10 @@ const fenced = (value: object): string => `\`\`\`json\n${JSON.stringify(value, n
 
 describe('a verdict is lost because of its wrapping', () => {
   it('every answer of the judge is fenced: all are read, none is asked for again', async () => {
-    const model = says({ detect: fenced(FOUND), 'root-cause': fenced(EXPLAINED) });
+    const model = says({ 'analyze-chunks': fenced(FOUND), 'root-cause': fenced(EXPLAINED) });
     const wrapped = await run(model);
-    const plain = await run(says({ detect: FOUND, 'root-cause': EXPLAINED }));
-    expect(model.requests.map(({ purpose }) => purpose)).toEqual(['detect', 'root-cause']);
+    const plain = await run(says({ 'analyze-chunks': FOUND, 'root-cause': EXPLAINED }));
+    expect(model.requests.map(({ purpose }) => purpose)).toEqual(['analyze-chunks', 'root-cause']);
     expect(wrapped).toMatchObject({ outcome: 'FAILURES_FOUND', criticalStep: { spanId: 'span-4' } });
     expect([wrapped.failures, wrapped.rootCauses]).toEqual([plain.failures, plain.rootCauses]);
   });
@@ -59,7 +59,7 @@ describe('an answer without JSON is turned into "all assertions failed"', () => 
   const PROSE = 'The agent did everything that it was asked for, more or less.';
 
   it('prose in place of findings: not analysed, neither failed nor clean', async () => {
-    const diagnosis = await run(says({ detect: PROSE, repair: PROSE }));
+    const diagnosis = await run(says({ 'analyze-chunks': PROSE, repair: PROSE }));
     expect(diagnosis).toMatchObject({
       outcome: 'NOT_ANALYSED',
       outcomeReason: expect.stringMatching(/^model-output-invalid/),
@@ -69,7 +69,7 @@ describe('an answer without JSON is turned into "all assertions failed"', () => 
   });
 
   it('prose in place of the explanation: the failures found stand, causes are by rule, and it says so', async () => {
-    const diagnosis = await run(says({ detect: FOUND, 'root-cause': PROSE, repair: PROSE }));
+    const diagnosis = await run(says({ 'analyze-chunks': FOUND, 'root-cause': PROSE, repair: PROSE }));
     expect(diagnosis.outcome).toBe('PARTIAL');
     expect(diagnosis.failures).toHaveLength(1);
     expect(diagnosis.rootCauses.map(({ source }) => source?.kind)).not.toContain('model');
@@ -80,9 +80,9 @@ describe('an answer without JSON is turned into "all assertions failed"', () => 
     const model = says({
       'constraints-global': { constraints: [] },
       'constraints-dynamic': { constraints: [RUBRIC] },
-      rubrics: PROSE,
+      'constraints-rubrics': PROSE,
       repair: PROSE,
-      detect: NOTHING,
+      'analyze-chunks': NOTHING,
     });
     const { validationLog, failures, outcome } = await run(model, { depth: 'deep' });
     const verdicts = validationLog.filter((entry) => entry.constraint === RUBRIC.name);
@@ -131,7 +131,7 @@ describe('a trace larger than the window of the judge is recorded as score 0', (
   const finding = { ...FOUND.failures[0], span: 's25', why: 'wrong' };
   const reply = (request: ModelRequest): object => {
     if (size(request) > limits.contextTokens) return new ContextOverflowError('input is too long');
-    if (request.purpose === 'detect')
+    if (request.purpose === 'analyze-chunks')
       return request.user.some(({ text }) => text.includes('I have refunded 210'))
         ? { failures: [finding] }
         : NOTHING;
@@ -186,7 +186,7 @@ describe('half of an emoji makes a store refuse the whole batch', () => {
     const why = JSON.stringify({ failures: [{ ...FOUND.failures[0], why: 'It refunded 210 \ud83e' }] });
     const cause = { ...EXPLAINED.rootCauses[0], explanation: 'Another amount \udd16 than the tool gave.' };
     const diagnosis = await run(
-      says({ detect: why, 'root-cause': JSON.stringify({ ...EXPLAINED, rootCauses: [cause] }) }),
+      says({ 'analyze-chunks': why, 'root-cause': JSON.stringify({ ...EXPLAINED, rootCauses: [cause] }) }),
     );
     expect(diagnosis.failures[0]?.evidence.join()).toContain('It refunded 210 \ufffd');
     expect(torn(diagnosis)).toEqual([]);
@@ -224,12 +224,12 @@ describe('half of an emoji makes a store refuse the whole batch', () => {
           { ...EXPLAINED.rootCauses[0], failure: 's1', location: 's1', explanation: robots, fix: robots },
         ],
       };
-      const model = says({ detect: found, 'root-cause': explained, repair: NOTHING });
+      const model = says({ 'analyze-chunks': found, 'root-cause': explained, repair: NOTHING });
       expect(torn(await run(model, {}, given))).toEqual([]);
       expect(
         torn(model.requests.map((request) => [writeConverseBody(request), listPromptParts(request)])),
       ).toEqual([]);
-      const prose = says({ detect: robots, repair: robots, 'root-cause': robots });
+      const prose = says({ 'analyze-chunks': robots, repair: robots, 'root-cause': robots });
       expect(torn(await run(prose, {}, given))).toEqual([]);
       expect(
         torn(prose.requests.map((request) => [writeConverseBody(request), listPromptParts(request)])),

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { gunzipText } from '../../core/contracts/gzip.ts';
-import { isPieceOfLine } from '../../core/formats/cut-lines.ts';
-import { decodeLogEventMessage } from '../../core/formats/decode-log-event.ts';
-import { readSessions } from '../../core/formats/registry.ts';
+import { gunzipText } from '../../core/base/gzip.ts';
 import { listQuarantined, type Quarantined } from '../../core/ingest/quarantine.ts';
 import { retryQuarantined } from '../../core/ingest/retry-quarantined.ts';
-import { type Session, sessionSchema, sessionSpans } from '../../core/session/model.ts';
+import { isPieceOfLine } from '../../core/reading/decode/cut-lines.ts';
+import { decodeLogEventMessage } from '../../core/reading/decode/decode-log-event.ts';
+import { readSessions } from '../../core/reading/registry.ts';
+import { type Session, sessionSchema, sessionSpans } from '../../core/session/session.ts';
 import { makeIngestHandler } from '../../lambdas/ingest/handler.ts';
 import { LocalIngest } from '../helpers/local-ingest.ts';
 import { logEvent, pack } from '../helpers/log-events.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../core/contracts/json.ts';
+import type { JsonValue } from '../../core/base/json.ts';
 import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
-import { readSessions } from '../../core/formats/registry.ts';
-import { diagnose } from '../../core/pipeline.ts';
-import { type Session, type Span, sessionSpans } from '../../core/session/model.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
-import { EXPLAINED, FOUND } from '../core/pipeline/a-session.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
+import { readSessions } from '../../core/reading/registry.ts';
+import { type Session, type Span, sessionSpans } from '../../core/session/session.ts';
+import { diagnose } from '../../core/stages/pipeline.ts';
+import { EXPLAINED, FOUND } from '../core/stages/a-session.ts';
 import { inference, message, said, session, tool } from '../helpers/build-session.ts';
 import { scriptedModel } from '../helpers/scripted-model.ts';
 import { inferences, tools } from '../helpers/telemetry.ts';
@@ -214,8 +214,8 @@ describe('cyclic parents hang or hide the tree', () => {
     const cause = { ...EXPLAINED.rootCauses[0], failure: 's21', location: 's21', explanation: 'Refused.' };
     const model = scriptedModel(
       [
-        { purpose: 'detect', contains: 'Error: no', reply: { failures: [finding] }, times: 99 },
-        { purpose: 'detect', reply: { failures: [] }, times: 99 },
+        { purpose: 'analyze-chunks', contains: 'Error: no', reply: { failures: [finding] }, times: 99 },
+        { purpose: 'analyze-chunks', reply: { failures: [] }, times: 99 },
         {
           reply: {
             ...EXPLAINED,
@@ -228,7 +228,7 @@ describe('cyclic parents hang or hide the tree', () => {
       { limits },
     );
     const diagnosis = await diagnose(given, DEFAULT_OPTIONS, { model, counter, clock: { now: () => 0 } });
-    expect(model.requests.filter(({ purpose }) => purpose === 'detect').length).toBeGreaterThan(2);
+    expect(model.requests.filter(({ purpose }) => purpose === 'analyze-chunks').length).toBeGreaterThan(2);
     expect(diagnosis).toMatchObject({ outcome: 'FAILURES_FOUND', criticalStep: { spanId: 'span-22' } });
   });
 

@@ -3,14 +3,14 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FileObjectStore } from '../../adapters/local/file-object-store.ts';
-import { putJson } from '../../core/contracts/carried.ts';
-import { executionName, preparedKey } from '../../core/contracts/object-keys.ts';
-import { MAX_CHUNKS } from '../../core/contracts/workflow.ts';
 import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
-import { prepare } from '../../core/pipeline.ts';
-import { makeTokenCounter } from '../../core/tokens/make-token-counter.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
+import { putJson } from '../../core/ports/carried.ts';
+import { executionName, preparedKey } from '../../core/ports/object-keys.ts';
+import { MAX_CHUNKS } from '../../core/ports/workflow.ts';
+import { preflight } from '../../core/stages/pipeline.ts';
 import { makeAnalyzeChunkHandler } from '../../lambdas/analyze-chunk/handler.ts';
-import { FOUND, refundSession } from '../core/pipeline/a-session.ts';
+import { FOUND, refundSession } from '../core/stages/a-session.ts';
 import { scriptedModel } from '../helpers/scripted-model.ts';
 import { definitionOf, type StateLike, synthesise } from '../helpers/synthesised.ts';
 
@@ -52,7 +52,7 @@ describe('the Map of chunks', () => {
       const name = executionName('s'.repeat(80), 'f'.repeat(64));
       const counter = makeTokenCounter();
       const spec = { counter, limits: scriptedModel([]).limits, modelSpec: 'x:y' };
-      await putJson(objects, preparedKey(name), prepare(refundSession(), DEFAULT_OPTIONS, spec));
+      await putJson(objects, preparedKey(name), preflight(refundSession(), DEFAULT_OPTIONS, spec));
       const [failure] = FOUND.failures;
       const found = { failures: Array(20).fill({ ...failure, why: 'because '.repeat(400) }) };
       const handler = makeAnalyzeChunkHandler({

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isJsonObject, type JsonObject } from '../../core/contracts/json.ts';
+import { isJsonObject, type JsonObject } from '../../core/base/json.ts';
 import { unwrapLogEvents } from '../../core/ingest/envelope.ts';
 import { listQuarantined, type Quarantined, textOf } from '../../core/ingest/quarantine.ts';
-import { sessionSpans } from '../../core/session/model.ts';
+import { sessionSpans } from '../../core/session/session.ts';
 import { makeIngestHandler } from '../../lambdas/ingest/handler.ts';
 import { LocalIngest } from '../helpers/local-ingest.ts';
 import { logEvent, pack } from '../helpers/log-events.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../core/base/json.ts';
 import { schemaBreaches } from '../../core/checks/schema-breaches.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
-import { sessionSpans } from '../../core/session/model.ts';
-import { toTrajectory } from '../../core/session/to-trajectory.ts';
+import { sessionSpans } from '../../core/session/session.ts';
+import { toTrajectory } from '../../core/trajectory/to-trajectory.ts';
 import {
   agents,
   answer,

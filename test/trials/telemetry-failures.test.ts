@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../core/base/json.ts';
 import { explicitErrors } from '../../core/checks/explicit-errors.ts';
 import { missingResults } from '../../core/checks/missing-results.ts';
-import type { JsonObject } from '../../core/contracts/json.ts';
-import { toTrajectory } from '../../core/session/to-trajectory.ts';
+import { toTrajectory } from '../../core/trajectory/to-trajectory.ts';
 import {
   answer,
   asks,

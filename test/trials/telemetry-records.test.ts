@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../core/contracts/hash.ts';
-import { decodeLogEventMessage } from '../../core/formats/decode-log-event.ts';
-import { examineTelemetry } from '../../core/formats/doctor.ts';
-import { assembleSessions } from '../../core/session/assemble.ts';
-import { sessionSpans } from '../../core/session/model.ts';
+import { canonicalJson } from '../../core/base/hash.ts';
+import { assembleSessions } from '../../core/reading/assembly/assemble.ts';
+import { decodeLogEventMessage } from '../../core/reading/decode/decode-log-event.ts';
+import { examineTelemetry } from '../../core/reading/doctor.ts';
+import { sessionSpans } from '../../core/session/session.ts';
 import {
   answer,
   asks,

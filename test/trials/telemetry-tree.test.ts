@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { explicitErrors } from '../../core/checks/explicit-errors.ts';
-import { sessionSpans } from '../../core/session/model.ts';
-import { toTrajectory } from '../../core/session/to-trajectory.ts';
+import { sessionSpans } from '../../core/session/session.ts';
+import { toTrajectory } from '../../core/trajectory/to-trajectory.ts';
 import {
   agents,
   answer,

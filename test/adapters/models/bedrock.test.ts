@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createModel } from '../../../adapters/models/create-model.ts';
-import { ErrorName } from '../../../core/contracts/error-names.ts';
+import { ErrorName } from '../../../core/errors/error-names.ts';
 import type { Model } from '../../../core/model/port.ts';
 import { sampleRequest } from '../../helpers/sample-request.ts';
 import { converseAnswer, converseError, startConverseStub } from '../../helpers/stub-converse.ts';

@@ -8,13 +8,9 @@ import { cachedModel } from '../../../adapters/models/cached.ts';
 import { createModel, keepModels } from '../../../adapters/models/create-model.ts';
 import { recordModel } from '../../../adapters/models/replay.ts';
 import { retryingModel } from '../../../adapters/models/retrying.ts';
-import { ErrorName } from '../../../core/contracts/error-names.ts';
-import {
-  ModelAccessError,
-  ModelThrottledError,
-  ModelUnavailableError,
-} from '../../../core/contracts/errors.ts';
-import type { ObjectStore } from '../../../core/contracts/ports.ts';
+import { ErrorName } from '../../../core/errors/error-names.ts';
+import { ModelAccessError, ModelThrottledError, ModelUnavailableError } from '../../../core/errors/errors.ts';
+import type { ObjectStore } from '../../../core/ports/ports.ts';
 import { sampleRequest } from '../../helpers/sample-request.ts';
 import { scriptedModel } from '../../helpers/scripted-model.ts';
 import { chatAnswer, chatError, startChatStub } from '../../helpers/stub-chat.ts';
@@ -161,7 +157,7 @@ describe('replay', () => {
     expect(answer).toMatchObject({ text: '{"ok":true}', usage: recorded.usage, model: 'scripted' });
     await expect(replay.ask(sampleRequest({ sample: 1 }))).rejects.toMatchObject({
       name: ErrorName.ConfigurationInvalid,
-      message: expect.stringContaining('no recording of this request (detect, detect-1)'),
+      message: expect.stringContaining('no recording of this request (analyze-chunks, detect-1)'),
     });
     expect(await readdir(dir)).toHaveLength(1);
   });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createModel } from '../../../adapters/models/create-model.ts';
-import { ErrorName } from '../../../core/contracts/error-names.ts';
+import { ErrorName } from '../../../core/errors/error-names.ts';
 import type { Model } from '../../../core/model/port.ts';
 import { sampleRequest } from '../../helpers/sample-request.ts';
 import { chatAnswer, chatError, startChatStub } from '../../helpers/stub-chat.ts';

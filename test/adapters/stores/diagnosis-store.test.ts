@@ -11,8 +11,8 @@ import { lockDirectory } from '../../../adapters/local/directory-lock.ts';
 import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../../adapters/local/embedded-dynamo.ts';
 import { FileObjectStore } from '../../../adapters/local/file-object-store.ts';
 import { openLocalStores } from '../../../adapters/local/open-stores.ts';
-import { ConfigurationInvalidError, ResultConflictError } from '../../../core/contracts/errors.ts';
 import { type Diagnosis, diagnosisSchema } from '../../../core/diagnosis/schema.ts';
+import { ConfigurationInvalidError, ResultConflictError } from '../../../core/errors/errors.ts';
 import { aDiagnosis } from '../../helpers/a-diagnosis.ts';
 
 const DAY_MS = 86_400_000;

@@ -13,9 +13,9 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, it } from 'vitest';
 import { S3ObjectStore } from '../../../adapters/aws/s3-object-store.ts';
 import { FileObjectStore } from '../../../adapters/local/file-object-store.ts';
-import { ConfigurationInvalidError } from '../../../core/contracts/errors.ts';
-import { keyPart } from '../../../core/contracts/object-keys.ts';
-import type { ObjectStore } from '../../../core/contracts/ports.ts';
+import { ConfigurationInvalidError } from '../../../core/errors/errors.ts';
+import { keyPart } from '../../../core/ports/object-keys.ts';
+import type { ObjectStore } from '../../../core/ports/ports.ts';
 import { MemoryObjectStore } from '../../helpers/memory-ports.ts';
 
 const cleanups: (() => Promise<void>)[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../../core/contracts/json.ts';
-import type { Span } from '../../../core/session/model.ts';
+import type { JsonValue } from '../../../core/base/json.ts';
+import type { Span } from '../../../core/session/session.ts';
 import {
   agent,
   bareSpan,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classifyError } from '../../../core/checks/error-signals.ts';
+import { classifyError } from '../../../core/trajectory/error-signals.ts';
 import { agent, bareSpan, call, chat, findings, fromSpans, positions, result, user } from './sessions.ts';
 
 const category = (leaf: string) => `execution-error-category-${leaf}`;

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../../core/base/json.ts';
 import { CHECKS, runChecks } from '../../../core/checks/registry.ts';
-import type { JsonValue } from '../../../core/contracts/json.ts';
-import { CATEGORY_IDS } from '../../../core/detection/taxonomy.ts';
-import { judgeWithoutModel } from '../../../core/judge/model-free.ts';
-import type { Block, Span } from '../../../core/session/model.ts';
-import type { Step, Trajectory } from '../../../core/session/trajectory.ts';
+import { judgeWithoutModel } from '../../../core/explanation/critical-step/by-rule.ts';
+import type { Block, Span } from '../../../core/session/session.ts';
+import type { Step, Trajectory } from '../../../core/trajectory/trajectory.ts';
+import { CATEGORY_IDS } from '../../../core/vocabulary/taxonomy.ts';
 import { bareSpan, fromSpans } from './sessions.ts';
 
 /** Bits on which the checks' patterns turn, so that random sessions reach them. */

@@ -1,10 +1,10 @@
-import type { CheckFinding, CheckReport } from '../../../core/checks/check.ts';
+import type { JsonValue } from '../../../core/base/json.ts';
 import { runChecks } from '../../../core/checks/registry.ts';
-import type { JsonValue } from '../../../core/contracts/json.ts';
-import { readSessions } from '../../../core/formats/registry.ts';
-import type { Session, Span } from '../../../core/session/model.ts';
-import { toTrajectory } from '../../../core/session/to-trajectory.ts';
-import type { Trajectory } from '../../../core/session/trajectory.ts';
+import type { CheckFinding, CheckReport } from '../../../core/diagnosis/check-report.ts';
+import { readSessions } from '../../../core/reading/registry.ts';
+import type { Session, Span } from '../../../core/session/session.ts';
+import { toTrajectory } from '../../../core/trajectory/to-trajectory.ts';
+import type { Trajectory } from '../../../core/trajectory/trajectory.ts';
 
 export const user = (content: string): JsonValue => ({ role: 'user', content });
 export const agent = (content: string): JsonValue => ({ role: 'assistant', content });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { logChecks } from '../../../core/constraints/built-in.ts';
 import { checkConstraints } from '../../../core/constraints/check-constraints.ts';
 import { exampleTrajectory } from '../../../core/constraints/example-session.ts';
-import type { Session } from '../../../core/session/model.ts';
+import type { Session } from '../../../core/session/session.ts';
 
 const FILE = `
 version: 1

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkConstraints } from '../../../core/constraints/check-constraints.ts';
-import type { Example } from '../../../core/constraints/constraint.ts';
 import { exampleTrajectory } from '../../../core/constraints/example-session.ts';
 import { compileExpression } from '../../../core/constraints/language.ts';
 import { WORK_LIMITS } from '../../../core/constraints/meter.ts';
 import { admitConstraints, readConstraintFile } from '../../../core/constraints/read-constraints.ts';
 import { runConstraints } from '../../../core/constraints/run.ts';
+import type { Example } from '../../../core/diagnosis/constraint.ts';
 
 /*
  * "Within a second" is a bound on work, and work is counted (meter.ts): a test of the clock would pass or fail by

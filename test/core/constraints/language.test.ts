@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { compileConstraint } from '../../../core/constraints/compile.ts';
-import { constraintSchema, type Example } from '../../../core/constraints/constraint.ts';
 import { exampleTrajectory } from '../../../core/constraints/example-session.ts';
 import { admitConstraints } from '../../../core/constraints/read-constraints.ts';
 import { runConstraints } from '../../../core/constraints/run.ts';
+import { constraintSchema, type Example } from '../../../core/diagnosis/constraint.ts';
 
 const REFUND: Example = {
   goal: 'Refund order #W77',

@@ -1,11 +1,11 @@
 import { runChecks } from '../../../core/checks/registry.ts';
-import { chunkSettings } from '../../../core/chunking/chunk-settings.ts';
-import { planChunks } from '../../../core/chunking/plan-chunks.ts';
-import type { Prepared } from '../../../core/contracts/stages.ts';
 import { DEFAULT_OPTIONS, type DiagnosisOptions } from '../../../core/diagnosis/options.ts';
-import type { Session } from '../../../core/session/model.ts';
-import { toTrajectory } from '../../../core/session/to-trajectory.ts';
-import { makeTokenCounter } from '../../../core/tokens/make-token-counter.ts';
+import type { Prepared } from '../../../core/diagnosis/stages.ts';
+import { chunkSettings } from '../../../core/planning/chunk-settings.ts';
+import { planChunks } from '../../../core/planning/plan-chunks.ts';
+import { makeTokenCounter } from '../../../core/planning/tokens/make-token-counter.ts';
+import type { Session } from '../../../core/session/session.ts';
+import { toTrajectory } from '../../../core/trajectory/to-trajectory.ts';
 import { inference, message, said, session, tool, use } from '../../helpers/build-session.ts';
 
 export const counter = makeTokenCounter();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_OPTIONS } from '../../../core/diagnosis/options.ts';
 import type { Diagnosis } from '../../../core/diagnosis/schema.ts';
-import { diagnose } from '../../../core/pipeline.ts';
-import { makeTokenCounter } from '../../../core/tokens/make-token-counter.ts';
+import { makeTokenCounter } from '../../../core/planning/tokens/make-token-counter.ts';
+import { diagnose } from '../../../core/stages/pipeline.ts';
 import { type ScriptedEntry, type ScriptedReply, scriptedModel } from '../../helpers/scripted-model.ts';
-import { EXPLAINED, FOUND, refundSession } from '../pipeline/a-session.ts';
+import { EXPLAINED, FOUND, refundSession } from '../stages/a-session.ts';
 
 /**
  * What models really send. Each line ends in a repair, a quarantine or an honest partial; none may read as clean,
@@ -17,7 +17,7 @@ const item = (change: object) => ({ failures: [{ ...finding, ...change }] });
 
 async function answered(...replies: ScriptedReply[]): Promise<Diagnosis> {
   const script: ScriptedEntry[] = [
-    ...replies.map((reply, i) => ({ purpose: i === 0 ? 'detect' : 'repair', reply })),
+    ...replies.map((reply, i) => ({ purpose: i === 0 ? 'analyze-chunks' : 'repair', reply })),
     { purpose: 'root-cause', reply: EXPLAINED, times: 1 },
   ];
   return diagnose(refundSession(), DEFAULT_OPTIONS, {

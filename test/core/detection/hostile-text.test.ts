@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { fenceUntrusted } from '../../../core/detection/untrusted.ts';
+import { writeEvidence, writeFailures } from '../../../core/explanation/critical-step/handed-evidence.ts';
 import { diagnoseSession } from '../../../core/library.ts';
 import type { ModelRequest } from '../../../core/model/port.ts';
-import { writeEvidence, writeFailures } from '../../../core/root-cause/handed-evidence.ts';
+import { fenceUntrusted } from '../../../core/prompting/untrusted.ts';
 import { agent, inference, message, other, said, session, tool, use } from '../../helpers/build-session.ts';
 import { scriptedModel } from '../../helpers/scripted-model.ts';
 
@@ -66,8 +66,8 @@ async function requestsOf(depth: 'standard' | 'deep'): Promise<readonly ModelReq
     meeting: [],
   });
   const model = scriptedModel([
-    { purpose: 'detect', reply: { failures: [failure] }, times: 9 },
-    { purpose: 'rubrics', reply: { rows: [] }, times: 9 },
+    { purpose: 'analyze-chunks', reply: { failures: [failure] }, times: 9 },
+    { purpose: 'constraints-rubrics', reply: { rows: [] }, times: 9 },
     { purpose: 'root-cause', reply: { criticalSteps: [], rootCauses: [] }, times: 9 },
     { reply: { constraints: [rule('one'), rule('two')] }, times: 20 },
   ]);

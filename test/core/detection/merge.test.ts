@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { CheckReport } from '../../../core/checks/check.ts';
 import { aboveThreshold, failuresFromChecks, mergeFailures } from '../../../core/detection/merge.ts';
+import type { CheckReport } from '../../../core/diagnosis/check-report.ts';
 import type { Failure } from '../../../core/diagnosis/schema.ts';
 
 const failure: fc.Arbitrary<Failure> = fc

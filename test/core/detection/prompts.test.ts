@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sha256Hex } from '../../../core/contracts/hash.ts';
-import { ROOTSPAN_VERSION } from '../../../core/contracts/version.ts';
+import { sha256Hex } from '../../../core/base/hash.ts';
 import { DETECTION_ANSWER } from '../../../core/detection/answer.ts';
 import {
   DETECTION_PROMPT_VERSION,
@@ -11,13 +10,17 @@ import {
   detectionPrompt,
 } from '../../../core/detection/prompt-v1.ts';
 import { resolveCategory } from '../../../core/detection/resolve-category.ts';
-import { CATEGORY_IDS, TAXONOMY } from '../../../core/detection/taxonomy.ts';
-import { fenceUntrusted } from '../../../core/detection/untrusted.ts';
-import { CRITICAL_CATEGORIES } from '../../../core/judge/categories.ts';
-import { CHECKLIST } from '../../../core/judge/checklist.ts';
-import { JUDGE_INSTRUCTIONS, JUDGE_PROMPT_VERSION } from '../../../core/judge/prompt-v1.ts';
-import { EXPLAIN_ANSWER } from '../../../core/root-cause/answer.ts';
-import { explainPrompt, ROOT_CAUSE_PROMPT_VERSION } from '../../../core/root-cause/prompt-v1.ts';
+import { ROOTSPAN_VERSION } from '../../../core/diagnosis/version.ts';
+import {
+  JUDGE_INSTRUCTIONS,
+  JUDGE_PROMPT_VERSION,
+} from '../../../core/explanation/critical-step/prompt-v1.ts';
+import { EXPLAIN_ANSWER } from '../../../core/explanation/root-cause/answer.ts';
+import { explainPrompt, ROOT_CAUSE_PROMPT_VERSION } from '../../../core/explanation/root-cause/prompt-v1.ts';
+import { CHECKLIST } from '../../../core/prompting/critical-checklist.ts';
+import { fenceUntrusted } from '../../../core/prompting/untrusted.ts';
+import { CRITICAL_CATEGORIES } from '../../../core/vocabulary/critical-categories.ts';
+import { CATEGORY_IDS, TAXONOMY } from '../../../core/vocabulary/taxonomy.ts';
 
 const constantPart = (
   explainPrompt({

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { SessionTooLargeError } from '../../../core/contracts/errors.ts';
-import { gunzipText } from '../../../core/contracts/gzip.ts';
-import { canonicalJson, sha256Hex } from '../../../core/contracts/hash.ts';
-import { workflowInputSchema } from '../../../core/contracts/workflow.ts';
+import { gunzipText } from '../../../core/base/gzip.ts';
+import { canonicalJson, sha256Hex } from '../../../core/base/hash.ts';
+import { SessionTooLargeError } from '../../../core/errors/errors.ts';
 import { closeSession } from '../../../core/ingest/close-session.ts';
-import { type Session, sessionSchema, sessionSpans } from '../../../core/session/model.ts';
+import { workflowInputSchema } from '../../../core/ports/workflow.ts';
+import { type Session, sessionSchema, sessionSpans } from '../../../core/session/session.ts';
 import { LocalIngest, START } from '../../helpers/local-ingest.ts';
 import { logEvent } from '../../helpers/log-events.ts';
 import { contentLog, id, span } from '../../helpers/telemetry-records.ts';

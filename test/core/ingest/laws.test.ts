@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { executionName } from '../../../core/contracts/object-keys.ts';
 import type { LogEvent } from '../../../core/ingest/envelope.ts';
+import { executionName } from '../../../core/ports/object-keys.ts';
 import { someTelemetry } from '../../helpers/arbitrary-telemetry.ts';
 import { expectedSessions } from '../../helpers/expected-sessions.ts';
 import { LocalIngest } from '../../helpers/local-ingest.ts';

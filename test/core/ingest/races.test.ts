@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { executionName } from '../../../core/contracts/object-keys.ts';
 import { closeSession } from '../../../core/ingest/close-session.ts';
+import { executionName } from '../../../core/ports/object-keys.ts';
 import { someTelemetry } from '../../helpers/arbitrary-telemetry.ts';
 import { expectedSessions } from '../../helpers/expected-sessions.ts';
 import { LocalIngest } from '../../helpers/local-ingest.ts';

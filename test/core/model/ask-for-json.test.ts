@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { ErrorName } from '../../../core/contracts/error-names.ts';
-import { ModelThrottledError } from '../../../core/contracts/errors.ts';
+import { ErrorName } from '../../../core/errors/error-names.ts';
+import { ModelThrottledError } from '../../../core/errors/errors.ts';
 import { UnusableAnswerError } from '../../../core/model/answer-defect.ts';
 import { askForJson } from '../../../core/model/ask-for-json.ts';
 import { sortItems } from '../../../core/model/read-answer.ts';
@@ -50,7 +50,7 @@ describe('an answer that can be read costs one call', () => {
     expect(result).toMatchObject({ value: { ok: true }, repaired: false });
     expect(result.answers).toHaveLength(1);
     expect(result.calls).toMatchObject([
-      { purpose: 'detect', promptVersion: 'detect-1', usage: { calls: 1 } },
+      { purpose: 'analyze-chunks', promptVersion: 'detect-1', usage: { calls: 1 } },
     ]);
   });
 });
@@ -61,7 +61,7 @@ describe('an answer that cannot be read gets exactly one repair call', () => {
     const result = await askForJson(model, sampleRequest(), schema);
     expect(result).toMatchObject({ value: { ok: false }, repaired: true });
     expect(result.calls.map(({ purpose, promptVersion }) => [purpose, promptVersion])).toEqual([
-      ['detect', 'detect-1'],
+      ['analyze-chunks', 'detect-1'],
       ['repair', 'detect-1+repair-2'],
     ]);
     const repair = model.requests[1];

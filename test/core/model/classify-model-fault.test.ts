@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ErrorName } from '../../../core/contracts/error-names.ts';
+import { ErrorName } from '../../../core/errors/error-names.ts';
 import { classifyModelFault } from '../../../core/model/classify-model-fault.ts';
 
 describe('a failure of the model gets its name from name, status and wording', () => {

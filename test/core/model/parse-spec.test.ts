@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigurationInvalidError } from '../../../core/contracts/errors.ts';
+import { ConfigurationInvalidError } from '../../../core/errors/errors.ts';
 import { parseModelSpec } from '../../../core/model/parse-spec.ts';
 
 describe('a model spec', () => {

@@ -1,0 +1,119 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { openLocalStores } from '../../adapters/local/open-stores.ts';
+import { createModel } from '../../adapters/models/create-model.ts';
+import type { Clock } from '../../core/base/clock.ts';
+import type { IngestDeps } from '../../core/ingest/store-events.ts';
+import type { Model } from '../../core/model/port.ts';
+import type { TokenCounter } from '../../core/planning/tokens/counter.ts';
+import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
+import { MIN_IDLE_SECONDS } from '../../core/ports/agent-settings.ts';
+import type { DiagnosisStore, ObjectStore } from '../../core/ports/ports.ts';
+import { UsageError } from './errors.ts';
+import type { CliIo } from './io.ts';
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+export interface OpenStore {
+  readonly diagnoses: DiagnosisStore;
+  readonly objects: ObjectStore;
+  close(): Promise<void>;
+}
+
+/** `none`, a folder (embedded DynamoDB), or `table:<name>@<bucket>` in the account of the AWS credentials. */
+export async function openStore(where: string): Promise<OpenStore | null> {
+  if (where === 'none') return null;
+  if (!where.startsWith('table:')) return openLocalStores(where, systemClock);
+  const { table, bucket } = accountNames(where);
+  const [{ S3Client }, { S3ObjectStore }, { DynamoDiagnosisStore }] = await Promise.all([
+    import('@aws-sdk/client-s3'),
+    import('../../adapters/aws/s3-object-store.ts'),
+    import('../../adapters/aws/dynamo-diagnosis-store.ts'),
+  ]);
+  const dynamo = new DynamoDBClient({});
+  const s3 = new S3Client({});
+  const objects = new S3ObjectStore(s3, bucket);
+  return {
+    objects,
+    diagnoses: new DynamoDiagnosisStore(dynamo, table, objects, systemClock, { retentionDays: null }),
+    close: async () => {
+      dynamo.destroy();
+      s3.destroy();
+    },
+  };
+}
+
+function accountNames(where: string): { table: string; bucket: string } {
+  const [table, bucket] = where.slice('table:'.length).split('@');
+  if (table && bucket) return { table, bucket };
+  throw new UsageError(
+    `--store: expected table:<name>@<bucket>, got "${where}"; both names are outputs of the deployed stack`,
+  );
+}
+
+/** What ingest needs, in an account. Rows keep the expiry that the deployed functions gave them. */
+export async function openAccountIngest(
+  where: string,
+  timersUrl: string,
+): Promise<{ ingest: IngestDeps; close(): Promise<void> }> {
+  const { table, bucket } = accountNames(where);
+  const [{ S3Client }, { SQSClient }, { S3ObjectStore }, { DynamoSessionIndex }, { SqsTimerQueue }] =
+    await Promise.all([
+      import('@aws-sdk/client-s3'),
+      import('@aws-sdk/client-sqs'),
+      import('../../adapters/aws/s3-object-store.ts'),
+      import('../../adapters/aws/dynamo-session-index.ts'),
+      import('../../adapters/aws/sqs-timer-queue.ts'),
+    ]);
+  const clients = { dynamo: new DynamoDBClient({}), s3: new S3Client({}), sqs: new SQSClient({}) };
+  return {
+    ingest: {
+      objects: new S3ObjectStore(clients.s3, bucket),
+      index: new DynamoSessionIndex(clients.dynamo, table, systemClock, { retentionDays: null }),
+      timers: new SqsTimerQueue(clients.sqs, timersUrl),
+      clock: systemClock,
+      // A first look that comes early only waits on; close-session knows each agent's own idle time.
+      idleSeconds: MIN_IDLE_SECONDS,
+      // What stands in quarantine has passed this test.
+      isOwnLogGroup: () => false,
+    },
+    close: async () => {
+      for (const client of Object.values(clients)) client.destroy();
+    },
+  };
+}
+
+export function requireStore(store: OpenStore | null): OpenStore {
+  if (store === null) throw new UsageError('--store none: there is nothing to read from');
+  return store;
+}
+
+export interface PipelineDeps {
+  readonly model: Model;
+  readonly counter: TokenCounter;
+  readonly clock: Clock;
+}
+
+/** Answers are cached in the store's object folder, so that a rerun is not paid for again. */
+export async function pipelineDeps(
+  spec: string,
+  store: OpenStore | null,
+  io: CliIo,
+  record?: string,
+): Promise<PipelineDeps> {
+  const openaiApiKey = io.env.OPENAI_API_KEY;
+  const model = await createModel(spec, {
+    retry: {},
+    ...(store === null ? {} : { cache: store.objects }),
+    ...(openaiApiKey === undefined ? {} : { openaiApiKey }),
+  });
+  return {
+    model: record === undefined ? model : await recorded(model, record),
+    counter: makeTokenCounter(),
+    clock: systemClock,
+  };
+}
+
+async function recorded(model: Model, dir: string): Promise<Model> {
+  const { recordModel } = await import('../../adapters/models/replay.ts');
+  return recordModel(model, dir);
+}

@@ -1,0 +1,62 @@
+import type { Diagnosis } from '../diagnosis/schema.ts';
+import type { DiagnosisSummary } from '../diagnosis/summary.ts';
+
+/**
+ * Blobs by key: S3 in the account, a folder at a desk. Keys are `/`-separated, without a leading slash.
+ * Values are bytes; compression is the caller's business (`.gz` in the key says so).
+ */
+export interface ObjectStore {
+  /** Writes only if the key is free. Returns false, without touching the old value, when it is taken. */
+  putIfAbsent(key: string, bytes: Uint8Array): Promise<boolean>;
+  /** Writes or replaces. Only for keys whose content derives from the key (caches, executions). */
+  put(key: string, bytes: Uint8Array): Promise<void>;
+  /** `null` when there is no such key; throws on every other trouble. */
+  get(key: string): Promise<Uint8Array | null>;
+  /** All keys with the prefix, in lexical order. */
+  list(prefix: string): AsyncIterable<string>;
+}
+
+/** A page of results; `next` is opaque and absent on the last page. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly next?: string;
+}
+
+/**
+ * Where diagnoses live: DynamoDB in the account, dynalite at a desk, the same code against both.
+ * Writes are conditional single-item writes; the same diagnosis written twice changes nothing.
+ */
+export interface DiagnosisStore {
+  /** Stores a new version (or finds the identical one); returns the version it has. ResultConflictError if the id is taken by other content. */
+  put(diagnosis: Diagnosis): Promise<{ version: number; created: boolean }>;
+  latest(sessionId: string): Promise<Diagnosis | null>;
+  version(sessionId: string, version: number): Promise<Diagnosis | null>;
+  versions(sessionId: string): Promise<readonly DiagnosisSummary[]>;
+  /** Newest first. Filters are alternatives in this order: agent, service, outcome, category; none means all outcomes. */
+  recent(query: {
+    agent?: string;
+    service?: string;
+    outcome?: Diagnosis['outcome'];
+    category?: string;
+    since?: string;
+    limit?: number;
+    next?: string;
+  }): Promise<Page<DiagnosisSummary>>;
+}
+
+/** An execution that ended in a fault: its session has no diagnosis from it. */
+export interface ExecutionFailure {
+  readonly sessionId: string;
+  readonly sessionKey: string | null;
+  readonly executionName: string;
+  readonly errorName: string;
+  readonly message: string;
+  /** ISO time. */
+  readonly at: string;
+}
+
+export interface FailureLog {
+  /** Writes or replaces the row of this execution. */
+  record(failure: ExecutionFailure): Promise<void>;
+  ofSession(sessionId: string): Promise<readonly ExecutionFailure[]>;
+}

@@ -1,0 +1,111 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { redactText } from '../../redaction/redact-credentials.ts';
+import type { Unread } from '../../session/session.ts';
+import { parseJson } from './decode-json.ts';
+import type { RawRecord } from './format.ts';
+import { type Inherited, readRecord } from './raw-record.ts';
+
+/** Longest text in front of the JSON of a log line (time, level, logger). */
+const MAX_PREFIX = 1000;
+const MAX_PREFIX_TRIES = 3;
+
+/**
+ * The records in the message of one CloudWatch log event: a flat span or log record, OTLP/JSON, or an application
+ * line, also after a text prefix. What cannot be read comes back with a reason whose first word is a code:
+ *
+ * - `not-json:` plain text (an application's stdout)
+ * - `cut-json:` begins like JSON and breaks off: perhaps half of an event over CloudWatch's 256 KB line limit
+ * - `bad-json:` begins like JSON and is none
+ * - `no-id:` a span that has no trace id at all
+ * - `not-telemetry:` JSON, but neither span nor log record; the keys found are named
+ */
+export function decodeLogEventMessage(message: string): RawRecord[] | Unread {
+  const text = message.trim();
+  if (text === '') return unread('not-json: empty message');
+  const decoded = parseJson(text);
+  if (decoded.ok) return readDecoded(decoded.value);
+  if (!beginsLikeRecords(text)) {
+    let at = text.indexOf('{');
+    if (at < 0) return unread('not-json: plain text');
+    for (let i = 0; i < MAX_PREFIX_TRIES && at >= 0 && at <= MAX_PREFIX; i += 1) {
+      const rest = parseJson(text.slice(at));
+      if (rest.ok && isJsonObject(rest.value)) return readDecoded(rest.value);
+      at = text.indexOf('{', at + 1);
+    }
+    return unread('not-json: text without readable JSON in it');
+  }
+  const last = text.at(-1);
+  if (last !== '}' && last !== ']') return unread('cut-json: the text breaks off');
+  return unread(`bad-json: ${decoded.reason}`);
+}
+
+/** `[INFO] …`, `[2026-01-01] …` and `[main] …` are what loggers write: no list of records begins so. */
+const beginsLikeRecords = (text: string): boolean => /^(?:\{|\[\s{0,64}(?:[{[\]"]|$))/.test(text);
+
+function readDecoded(value: JsonValue): RawRecord[] | Unread {
+  const found = recordsIn(value);
+  if (found.length > 0) return found;
+  if (isJsonObject(value) && 'spanId' in value && 'startTimeUnixNano' in value && !('traceId' in value))
+    return unread('no-id: a span without a trace id or span id');
+  const keys = isJsonObject(value) ? Object.keys(value).slice(0, 8).join(', ') : typeof value;
+  return unread(
+    `not-telemetry: neither span nor log record (found ${redactText(keys).slice(0, 200) || 'nothing'})`,
+  );
+}
+
+function unread(reason: string): Unread {
+  return { where: 'log event', reason, count: 1 };
+}
+
+/** All records in a parsed value that is a record, a wrapper of one, an OTLP envelope, or a list of these. */
+export function recordsIn(value: JsonValue): RawRecord[] {
+  if (Array.isArray(value)) return value.flatMap(recordsIn);
+  if (!isJsonObject(value)) return [];
+  if (isJsonObject(value.raw_otel_json)) return recordsIn(value.raw_otel_json);
+  if (isOtlp(value)) return otlpRecords(value);
+  const record = readRecord(value);
+  return record === null ? [] : [record];
+}
+
+export function isOtlp(value: JsonObject): boolean {
+  return ['resourceSpans', 'resource_spans', 'resourceLogs', 'resource_logs', 'batches'].some((key) =>
+    Array.isArray(value[key]),
+  );
+}
+
+/** Spans and log records of an OTLP/JSON export request. What is no record inside is left out; see `countUnreadable`. */
+export function otlpRecords(value: JsonObject): RawRecord[] {
+  return otlpItems(value).flatMap(({ item, inherited }) => {
+    const record = isJsonObject(item) ? readRecord(item, inherited) : null;
+    return record === null ? [] : [record];
+  });
+}
+
+export function otlpItems(value: JsonObject): { item: JsonValue; inherited: Inherited }[] {
+  const out: { item: JsonValue; inherited: Inherited }[] = [];
+  const groups = ['resourceSpans', 'resource_spans', 'resourceLogs', 'resource_logs', 'batches'];
+  for (const group of groups.flatMap((key) => objects(value[key]))) {
+    const scopes = ['scopeSpans', 'scope_spans', 'instrumentationLibrarySpans', 'scopeLogs', 'scope_logs'];
+    for (const scoped of scopes.flatMap((key) => objects(group[key]))) {
+      const scope = scoped.scope ?? scoped.instrumentationLibrary;
+      for (const key of ['spans', 'logRecords', 'log_records']) {
+        const items = scoped[key];
+        if (!Array.isArray(items)) continue;
+        // A log record of OTLP may lack a body; it is one by its place.
+        const isLog = key !== 'spans';
+        for (const item of items) {
+          const whole =
+            isLog && isJsonObject(item) && !('body' in item)
+              ? { ...item, body: null, scope: item.scope ?? null }
+              : item;
+          out.push({ item: whole, inherited: { resource: group.resource, scope } });
+        }
+      }
+    }
+  }
+  return out;
+}
+
+function objects(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}

@@ -1,0 +1,266 @@
+import { isJsonObject, type JsonValue } from '../base/json.ts';
+import { SessionInvalidError } from '../errors/errors.ts';
+import { redactCredentials, redactText, redactUnread } from '../redaction/redact-credentials.ts';
+import type { Session, Unread } from '../session/session.ts';
+import { assembleSessions } from './assembly/assemble.ts';
+import { DIALECTS } from './conventions/index.ts';
+import { sanitiseJson } from './decode/decode-json.ts';
+import { decodeLogEventMessage } from './decode/decode-log-event.ts';
+import type { Container, DocumentFormat, RawRecord, ReadResult } from './decode/format.ts';
+import { notJson, parseText } from './decode/parse-text.ts';
+import { foreignExports } from './envelopes/foreign-exports.ts';
+import { CONTAINERS } from './envelopes/index.ts';
+import { sourceStem } from './transcripts/fields.ts';
+import { recogniseForeign } from './transcripts/foreign.ts';
+import { DOCUMENTS } from './transcripts/index.ts';
+
+export type SessionInput =
+  | { readonly text: string; readonly source: string }
+  | { readonly document: JsonValue; readonly source: string };
+
+export interface FormatLine {
+  readonly family: 'document' | 'container' | 'dialect';
+  readonly id: string;
+  readonly title: string;
+  readonly knownBy: string;
+}
+
+/** Every format that can be read, for `rootspan formats` and the docs. */
+export function listFormats(): readonly FormatLine[] {
+  const line =
+    (family: FormatLine['family']) => (format: { id: string; title: string; knownBy: string }) => ({
+      family,
+      id: format.id,
+      title: format.title,
+      knownBy: format.knownBy,
+    });
+  return [
+    ...DOCUMENTS.map(line('document')),
+    ...CONTAINERS.map(line('container')),
+    ...DIALECTS.map(line('dialect')),
+  ];
+}
+
+/**
+ * Reads a file or parsed document into its sessions, whatever its format: one document, telemetry in any container,
+ * JSON lines, a list or a map of sessions, or a mix of these. `source` names the input, for ids and messages.
+ *
+ * Throws a SessionInvalidError when nothing in it is a session: of a foreign schema by its name, of an unknown one by
+ * its shape, of an empty one by saying so. What could not be read beside what could stands in `unread`.
+ *
+ * Credentials are replaced in everything that comes out, also in reasons and in the error's message.
+ */
+export function readSessions(input: SessionInput): ReadResult {
+  try {
+    const { sessions, unread } = readAll(input);
+    return { sessions: sessions.map(redactCredentials), unread: redactUnread(unread) };
+  } catch (error) {
+    if (!(error instanceof SessionInvalidError)) throw error;
+    const message = redactText(error.message);
+    // Without the cause: a parser's complaint quotes its input too.
+    throw message === error.message ? error : new SessionInvalidError(message);
+  }
+}
+
+function readAll(input: SessionInput): ReadResult {
+  // A caller without types may hand in the bare text.
+  if (typeof input !== 'object' || input === null || !('text' in input || 'document' in input))
+    throw new SessionInvalidError(
+      `readSessions: expected {text, source} or {document, source}, found ${input === null ? 'null' : typeof input}`,
+    );
+  const { source } = input;
+  const parsed =
+    'text' in input
+      ? parseText(input.text, source)
+      : { document: sanitiseJson(input.document), textLines: [], unread: [] };
+  const lines = readTextLines(parsed.textLines, source);
+  if (Array.isArray(parsed.document) && parsed.document.length === 0 && lines.records.length === 0) {
+    const [first] = lines.unread;
+    if (first !== undefined) throw new SessionInvalidError(notJson(source, first.reason));
+  }
+  const read = readAny(parsed.document, source, lines.records);
+  const unread = [...parsed.unread, ...lines.unread, ...read.unread];
+  const hasSpans = (session: Session): boolean => session.traces.some((trace) => trace.spans.length > 0);
+  const sessions = read.sessions.filter(hasSpans);
+  for (const session of read.sessions) {
+    if (hasSpans(session)) continue;
+    unread.push({ where: session.sessionId, reason: 'a session without any message or span', count: 1 });
+  }
+  if (sessions.length === 0) {
+    const why = unread.map((entry) => `${entry.where}: ${entry.reason} (${entry.count})`).join('; ');
+    throw new SessionInvalidError(
+      `${source}: no session in this input${why === '' ? '' : ` – ${why}`}. ` +
+        'Expected at least one message or span; check that the export covers the session.',
+    );
+  }
+  return { sessions: withDistinctIds(sessions), unread };
+}
+
+type Choice =
+  | { readonly kind: 'document'; readonly format: DocumentFormat }
+  | { readonly kind: 'container'; readonly format: Container }
+  | { readonly kind: 'foreign'; readonly name: string; readonly advice: string }
+  | { readonly kind: 'none' };
+
+/** The surest format; on a tie a document format before a container, and the earlier in its list. */
+function choose(document: JsonValue): Choice {
+  const candidates = [
+    ...DOCUMENTS.map((format) => ({ kind: 'document', format, seen: format.recognise(document) }) as const),
+    ...CONTAINERS.map((format) => ({ kind: 'container', format, seen: format.recognise(document) }) as const),
+  ];
+  let best: Choice = { kind: 'none' };
+  let sure = 0;
+  for (const candidate of candidates) {
+    if (candidate.seen.match !== 'yes' || candidate.seen.sure <= sure) continue;
+    sure = candidate.seen.sure;
+    best = candidate;
+  }
+  if (best.kind !== 'none') return best;
+  const known = recogniseForeign(document);
+  const foreign =
+    known.match === 'foreign'
+      ? known
+      : candidates.find((candidate) => candidate.seen.match === 'foreign')?.seen;
+  return foreign?.match === 'foreign'
+    ? { kind: 'foreign', name: foreign.name, advice: foreign.advice }
+    : best;
+}
+
+/** `further`: telemetry of the same input that stood on lines of its own. */
+function readAny(document: JsonValue, source: string, further: readonly RawRecord[]): ReadResult {
+  const choice = choose(document);
+  switch (choice.kind) {
+    case 'document':
+      return joined([choice.format.read(document, source), ...assembled(further, 'log-lines')], []);
+    case 'container': {
+      if (Array.isArray(document) && hasDocumentsAmong(document, choice.format)) {
+        return readParts(document, source, further);
+      }
+      const { records, unread } = choice.format.unpack(document);
+      return joined(assembled([...records, ...further], choice.format.id), unread);
+    }
+    case 'foreign':
+      throw new SessionInvalidError(
+        `${source}: this is ${choice.name}, which is not a session. ${choice.advice}`,
+      );
+    case 'none':
+      return readParts(document, source, further);
+  }
+}
+
+/** Whether a list that a container takes holds whole documents too, which it would only count as unread. */
+function hasDocumentsAmong(entries: readonly JsonValue[], container: Container): boolean {
+  return entries.some(
+    (entry) =>
+      isJsonObject(entry) &&
+      container.recognise([entry]).match !== 'yes' &&
+      DOCUMENTS.some((format) => format.recognise(entry).match === 'yes'),
+  );
+}
+
+function assembled(records: readonly RawRecord[], format: string): ReadResult[] {
+  return records.length === 0 ? [] : [assembleSessions(records, { format })];
+}
+
+/** Lines that are no JSON by themselves: telemetry behind a text prefix, else counted by the reason. */
+function readTextLines(lines: readonly string[], source: string): { records: RawRecord[]; unread: Unread[] } {
+  const records: RawRecord[] = [];
+  const reasons = new Map<string, number>();
+  for (const line of lines) {
+    const decoded = decodeLogEventMessage(line);
+    if (Array.isArray(decoded)) for (const record of decoded) records.push(record);
+    else reasons.set(decoded.reason, (reasons.get(decoded.reason) ?? 0) + 1);
+  }
+  return { records, unread: [...reasons].map(([reason, count]) => ({ where: source, reason, count })) };
+}
+
+/** A list or map that no format takes whole: each entry by its own format, all telemetry of it joined together. */
+function readParts(document: JsonValue, source: string, further: readonly RawRecord[]): ReadResult {
+  const parts: [string, JsonValue][] = Array.isArray(document)
+    ? document.map((part, index) => [`${sourceStem(source)}#${index}`, part])
+    : isJsonObject(document)
+      ? Object.entries(document).map(([key, part]) => [`${sourceStem(source)}#${key}`, part])
+      : [];
+  const results: ReadResult[] = [];
+  const records: RawRecord[] = [...further];
+  const containers = new Set<string>();
+  const unread: Unread[] = [];
+  const refusals: SessionInvalidError[] = [];
+  let unknown = 0;
+  for (const [where, part] of parts) {
+    const choice = typeof part === 'object' && part !== null ? choose(part) : ({ kind: 'none' } as const);
+    if (choice.kind === 'none') {
+      unknown += 1;
+    } else if (choice.kind === 'container') {
+      const unpacked = choice.format.unpack(part);
+      unread.push(...unpacked.unread);
+      containers.add(choice.format.id);
+      for (const record of unpacked.records) records.push(record);
+    } else {
+      try {
+        results.push(readAny(part, where, []));
+      } catch (error) {
+        if (!(error instanceof SessionInvalidError)) throw error;
+        refusals.push(error);
+        unread.push({ where, reason: error.message, count: 1 });
+      }
+    }
+  }
+  // Spans and their log records may come in different containers of one file and still belong together.
+  results.push(...assembled(records, [...containers].join('+') || 'log-lines'));
+  if (results.length === 0) {
+    throw (
+      refusals[0] ??
+      new SessionInvalidError(
+        `${source}: no known format – found ${describe(document)}. ` +
+          `Expected one of ${[...DOCUMENTS, ...CONTAINERS]
+            .filter((format) => format !== foreignExports)
+            .map((format) => format.id)
+            .join(', ')}; ` +
+          '`rootspan formats` says how each is recognised.',
+      )
+    );
+  }
+  if (unknown > 0) unread.push({ where: source, reason: 'entries of no known format', count: unknown });
+  return joined(results, unread);
+}
+
+function joined(results: readonly ReadResult[], unread: readonly Unread[]): ReadResult {
+  return {
+    sessions: results.flatMap((result) => result.sessions),
+    unread: [...results.flatMap((result) => result.unread), ...unread],
+  };
+}
+
+/** Two sessions of one input must not be stored under one id: later ones get `-2`, `-3`, … */
+function withDistinctIds(sessions: readonly Session[]): Session[] {
+  const taken = new Set<string>();
+  const seen = new Map<string, number>();
+  return sessions.map((session) => {
+    let sessionId = session.sessionId;
+    let n = seen.get(sessionId) ?? 1;
+    while (taken.has(sessionId)) {
+      n += 1;
+      sessionId = `${session.sessionId}-${n}`;
+    }
+    seen.set(session.sessionId, n);
+    taken.add(sessionId);
+    if (sessionId === session.sessionId) return session;
+    return { ...session, sessionId, traces: session.traces.map((trace) => ({ ...trace, sessionId })) };
+  });
+}
+
+function describe(document: JsonValue): string {
+  if (Array.isArray(document)) {
+    const first = document[0];
+    return document.length === 0
+      ? 'an empty list'
+      : `a list of ${document.length} entries, the first ${describe(first ?? null)}`;
+  }
+  if (!isJsonObject(document)) return document === null ? 'null' : `a single ${typeof document}`;
+  const keys = Object.keys(document);
+  const shown = keys.slice(0, 8).map((key) => redactText(key).slice(0, 40));
+  return keys.length === 0
+    ? 'an empty object'
+    : `an object with ${shown.join(', ')}${keys.length > shown.length ? ', …' : ''}`;
+}

@@ -1,0 +1,29 @@
+import type { DocumentFormat } from '../decode/format.ts';
+import { autogen } from './autogen.ts';
+import { chatCompletions } from './chat-completions.ts';
+import { claudeCode } from './claude-code.ts';
+import { codex } from './codex.ts';
+import { exgentic } from './exgentic.ts';
+import { langfuse } from './langfuse.ts';
+import { langsmith } from './langsmith.ts';
+import { recordedCalls } from './recorded-calls.ts';
+import { rootspan } from './rootspan.ts';
+import { strandsSession } from './strands-session.ts';
+import { tauBench } from './tau-bench.ts';
+import { whoWhen } from './who-when.ts';
+
+/** Every document format. On equal sureness the earlier one reads the file. */
+export const DOCUMENTS: readonly DocumentFormat[] = [
+  rootspan,
+  strandsSession,
+  tauBench,
+  whoWhen,
+  chatCompletions,
+  autogen,
+  claudeCode,
+  codex,
+  exgentic,
+  recordedCalls,
+  langfuse,
+  langsmith,
+];

@@ -1,0 +1,186 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import type { InferenceSpan, Message, Span, SpanError, ToolSpan } from '../../session/session.ts';
+import type { DocumentFormat } from '../decode/format.ts';
+import { readTools } from './blocks.ts';
+import { isChatList } from './chat-completions.ts';
+import { readChatTurn, readUsage, systemText } from './chat-turns.ts';
+import { numberAt, objectAt, objectsIn, sourceStem, textAt } from './fields.ts';
+
+interface RecordedCall {
+  readonly request: JsonObject;
+  readonly response: JsonObject | null;
+  readonly record: JsonObject;
+}
+
+/** Messages beside their response, in the words of HTTP recorders, invocation logs and AutoGen's `LLMCall` events. */
+function callOf(record: JsonValue | undefined): RecordedCall | null {
+  if (!isJsonObject(record)) return null;
+  const input = objectAt(record, 'input');
+  const output = objectAt(record, 'output');
+  const request =
+    objectAt(record, 'body') ??
+    objectAt(record, 'request') ??
+    (input === undefined ? undefined : objectAt(input, 'inputBodyJson')) ??
+    (objectAt(record, 'response') === undefined ? undefined : record);
+  if (request === undefined || !isChatList(request.messages)) return null;
+  const response =
+    objectAt(record, 'response') ?? (output === undefined ? undefined : objectAt(output, 'outputBodyJson'));
+  return { request, response: response ?? null, record };
+}
+
+/** Records looked at to recognise a file: an event log may begin with events of other kinds. */
+const SAMPLE = 20;
+
+/**
+ * Recorded model calls: request bodies with their responses (Bedrock Converse and InvokeModel, Anthropic, OpenAI), as
+ * HTTP recorders, Bedrock's invocation logs and AutoGen's event log keep them. The calls of one file are one session
+ * in order.
+ */
+export const recordedCalls: DocumentFormat = {
+  id: 'recorded-calls',
+  title: 'Recorded model calls (Bedrock, Anthropic, OpenAI)',
+  knownBy:
+    '{body | request: {messages}, response}, {input: {inputBodyJson}, output} or {messages, response}, one or a list',
+
+  recognise(document) {
+    const sample = Array.isArray(document) ? document.slice(0, SAMPLE) : [document];
+    return sample.some((record) => callOf(record) !== null) ? { match: 'yes', sure: 0.97 } : { match: 'no' };
+  },
+
+  read(document, source) {
+    const sessionId = sourceStem(source);
+    const records = Array.isArray(document) ? document : [document];
+    const spans = records.flatMap((record, position): Span[] => {
+      const call = callOf(record);
+      if (call !== null) return [readCall(call, sessionId, position)];
+      return isToolCall(record) ? [readToolCall(record, sessionId, position)] : [];
+    });
+    const agents = [...new Set(spans.map((span) => span.agent))];
+    const skipped = records.length - spans.length;
+    return {
+      sessions: [
+        {
+          sessionId,
+          format: this.id,
+          traces: [{ traceId: sessionId, sessionId, spans }],
+          goal: null,
+          agent: agents.length === 1 ? (agents[0] ?? null) : null,
+          service: null,
+          unread: [],
+        },
+      ],
+      unread:
+        skipped === 0
+          ? []
+          : [{ where: source, reason: 'records without a chat request or tool call', count: skipped }],
+    };
+  },
+};
+
+function readCall(
+  { request, response, record }: RecordedCall,
+  traceId: string,
+  position: number,
+): InferenceSpan {
+  const input = objectsIn(request.messages).map((message, index) => messageOf(message, index));
+  const answer = response === null ? null : answerOf(response);
+  const errors = errorsOf(record, response);
+  const tools = readTools(request);
+  const systemPrompt = systemText(request.system);
+  const usage =
+    (response === null ? undefined : objectAt(response, 'usage')) ??
+    (numberAt(record, 'prompt_tokens') === undefined ? undefined : record);
+  const model =
+    textAt(record, 'modelId') ??
+    (response === null ? undefined : textAt(response, 'model')) ??
+    textAt(request, 'model');
+  const responseId = response === null ? undefined : textAt(response, 'id');
+  return {
+    ...common(record, traceId, position),
+    kind: 'inference',
+    name: 'chat',
+    status: errors.length > 0 ? 'error' : 'unset',
+    errors,
+    flags: answer === null && errors.length === 0 ? ['content-absent'] : [],
+    input,
+    output: answer === null ? [] : [answer.message],
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(model === undefined ? {} : { model }),
+    ...(responseId === undefined ? {} : { responseId }),
+    ...(answer?.finishReason === undefined ? {} : { finishReasons: [answer.finishReason.toLowerCase()] }),
+    ...(usage === undefined ? {} : { usage: readUsage(usage) }),
+  };
+}
+
+const common = (record: JsonObject, traceId: string, position: number) => ({
+  spanId: `m${position}`,
+  traceId,
+  parentSpanId: null,
+  agent: agentOf(record),
+  startTimeUnixNano: null,
+  endTimeUnixNano: null,
+  sourcePosition: position,
+});
+
+/** AutoGen's `agent_id` is type and key; the type is the agent, the key often a session's. */
+const agentOf = (record: JsonObject): string | null =>
+  textAt(record, 'agent_id')?.split('/')[0] ?? textAt(record, 'agent', 'agent_name') ?? null;
+
+/** AutoGen's `ToolCall` events: name, arguments and result, without the id of the call. */
+const isToolCall = (record: JsonValue | undefined): record is JsonObject =>
+  isJsonObject(record) && record.type === 'ToolCall' && typeof record.tool_name === 'string';
+
+function readToolCall(record: JsonObject, traceId: string, position: number): ToolSpan {
+  const name = textAt(record, 'tool_name') ?? '';
+  const { result } = record;
+  const content = typeof result === 'string' ? result : JSON.stringify(result);
+  return {
+    ...common(record, traceId, position),
+    kind: 'execute_tool',
+    name,
+    status: 'unset',
+    errors: [],
+    flags: [],
+    toolCall: { name, toolCallId: null, arguments: record.arguments ?? {} },
+    toolResult: result === undefined || result === null ? null : { content, isError: null, toolCallId: null },
+  };
+}
+
+function messageOf(message: JsonObject, index: number): Message {
+  const turn = readChatTurn(message, index);
+  const onlyResults = turn.blocks.length > 0 && turn.blocks.every((block) => block.type === 'tool_result');
+  return { role: onlyResults ? 'tool' : turn.role, content: [...turn.blocks] };
+}
+
+/** The assistant's message: Converse `output.message`, Anthropic `content`, OpenAI `choices[0].message`. */
+function answerOf(response: JsonObject): { message: Message; finishReason: string | undefined } | null {
+  const output = objectAt(response, 'output');
+  const [choice] = objectsIn(response.choices);
+  const body =
+    (output === undefined ? undefined : objectAt(output, 'message')) ??
+    (choice === undefined ? undefined : objectAt(choice, 'message')) ??
+    (Array.isArray(response.content) ? response : undefined);
+  if (body === undefined) return null;
+  const finishReason =
+    textAt(response, 'stopReason', 'stop_reason') ??
+    (choice === undefined ? undefined : textAt(choice, 'finish_reason'));
+  return { message: messageOf({ ...body, role: 'assistant' }, 0), finishReason };
+}
+
+function errorsOf(record: JsonObject, response: JsonObject | null): SpanError[] {
+  const status = numberAt(record, 'status', 'statusCode', 'status_code');
+  const nested = response === null ? undefined : objectAt(response, 'error');
+  const message =
+    nested === undefined
+      ? response === null
+        ? undefined
+        : textAt(response, 'message')
+      : textAt(nested, 'message');
+  if (status !== undefined && status >= 400) {
+    return [{ source: 'http', code: status, message: message ?? `HTTP ${status}` }];
+  }
+  const code = textAt(record, 'errorCode');
+  if (code !== undefined) return [{ source: 'error-type', type: code, message: message ?? code }];
+  return nested === undefined ? [] : [{ source: 'status', message: message ?? 'error' }];
+}

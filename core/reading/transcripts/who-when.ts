@@ -1,0 +1,45 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { DocumentFormat } from '../decode/format.ts';
+import { isSpeakerList } from './autogen.ts';
+import { isChatList } from './chat-completions.ts';
+import { buildConversation } from './conversation.ts';
+import { objectAt, objectsIn, sourceStem, textAt } from './fields.ts';
+import { readSpeakerTurns } from './speakers.ts';
+
+/**
+ * Records of the Who&When collection, and any `{history, question}` record of agents. The labels inside
+ * (`mistake_agent`, `mistake_step`, `mistake_reason`, `mistake_type`, `ground_truth`, `labels`, …) are not among the
+ * three fields taken, so they cannot follow.
+ */
+export const whoWhen: DocumentFormat = {
+  id: 'who-when',
+  title: 'Who&When records',
+  knownBy: '{history: [{role, name?, content}], question, system_prompt?}',
+
+  recognise(document) {
+    if (!isJsonObject(document)) return { match: 'no' };
+    const { history } = document;
+    if (!isSpeakerList(history) && !isChatList(history)) return { match: 'no' };
+    return { match: 'yes', sure: document.question === undefined ? 0.7 : 0.95 };
+  },
+
+  read(document, source) {
+    const record = isJsonObject(document) ? document : {};
+    const prompts = objectAt(record, 'system_prompt') ?? {};
+    const prompted = new Set<string>();
+    const turns = readSpeakerTurns(objectsIn(record.history)).map((turn) => {
+      const { agent } = turn;
+      if (turn.role !== 'assistant' || typeof agent !== 'string' || prompted.has(agent)) return turn;
+      prompted.add(agent);
+      const systemPrompt = textAt(prompts, agent);
+      return systemPrompt === undefined ? turn : { ...turn, systemPrompt };
+    });
+    const session = buildConversation({
+      sessionId: sourceStem(source),
+      format: this.id,
+      turns,
+      goal: textAt(record, 'question') ?? null,
+    });
+    return { sessions: [session], unread: [] };
+  },
+};
