@@ -131,7 +131,7 @@ export async function analyzeRootCause(
  * The whole diagnosis of one session. `now` becomes `createdAt`: core has no clock.
  *
  * Rejects with ModelPendingError (a batch model has not answered yet), ModelAccessError and
- * ConfigurationInvalidError (somebody must mend something), SessionInvalidError. Every other trouble is in the result.
+ * ConfigurationInvalidError (somebody must fix something), SessionInvalidError. Every other trouble is in the result.
  */
 export async function diagnoseSession(
   session: Session,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { runCli } from '../cli/run.ts';
 import { TAXONOMY, TAXONOMY_VERSION } from '../core/vocabulary/taxonomy.ts';
 
-/** Writes what is made from code into the pages, so that it cannot drift: a test compares (`npm run docs` mends). */
+/** Writes what is made from code into the pages, so that it cannot drift: a test compares (`npm run docs` rewrites them). */
 
 const root = path.resolve(import.meta.dirname, '..');
 

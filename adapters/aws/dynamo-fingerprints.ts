@@ -105,7 +105,7 @@ export class FingerprintLedger {
     return found;
   }
 
-  /** Marks a fault as mended; the next occurrence makes it `regressed`. False when there is no such fingerprint. */
+  /** Marks a fault as resolved; the next occurrence makes it `regressed`. False when there is no such fingerprint. */
   async resolve(fingerprint: string): Promise<boolean> {
     for (let round = 0; round < ROUNDS; round++) {
       const item = await this.#table.get(fingerprintKey(fingerprint));

@@ -35,7 +35,7 @@ export interface SessionIndexOptions {
   readonly retentionDays: number | null;
 }
 
-/** The session index in the single table: DynamoDB in the account, dynalite at a desk. */
+/** The session index in the single table: DynamoDB in the account, dynalite locally. */
 export class DynamoSessionIndex implements SessionIndex {
   readonly #table: DynamoTable;
   readonly #clock: Clock;

@@ -16,7 +16,7 @@ const FINISHED = 'finished/';
 const MAX_INPUT_BYTES = 1024 * 1024;
 
 /**
- * Executions at a desk: started ones are written down in the object store and run by whoever asks for the open
+ * Executions locally: started ones are written down in the object store and run by whoever asks for the open
  * ones, so that a run that was broken off, or waits for a batch of answers, goes on next time.
  */
 export class LocalWorkflowStarter implements WorkflowStarter {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/base/clock.ts';
 
-/** A clock that stands still until it is moved on: arrival time at a desk. */
+/** A clock that stands still until it is moved on: arrival time locally. */
 export class VirtualClock implements Clock {
   #now: number;
 

@@ -6,7 +6,7 @@ export const answerSchema = z.object({
   text: z.string().min(1),
   usage: usageSchema,
   model: z.string(),
-  rung: z.enum(['native-schema', 'strict-tool', 'text']),
+  outputMode: z.enum(['native-schema', 'strict-tool', 'text']),
   requestHash: z.string(),
   cached: z.boolean(),
   durationMs: z.number(),

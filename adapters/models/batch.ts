@@ -53,7 +53,7 @@ function readRecord(record: BatchRecord, hash: string, dir: string): ModelAnswer
   return acceptCompletion(completion, {
     usage: priceUsage(completion.tokens, capabilities, 'batch'),
     model: completion.model ?? 'batch',
-    rung: 'text',
+    outputMode: 'text',
     requestHash: hash,
     cached: false,
     durationMs: 0,

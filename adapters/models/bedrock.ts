@@ -50,7 +50,7 @@ function makeClient({
     ...(region === undefined ? {} : { region }),
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(credentials === undefined ? {} : { credentials }),
-    // One retry of the SDK's own mends a connection that the service closed; everything longer is up to the state
+    // One retry of the SDK's own repairs a connection that the service closed; everything longer is up to the state
     // machine or the desk's retries, which know the error by name.
     maxAttempts: 2,
     requestHandler: new NodeHttp2Handler({ requestTimeout: timeoutMs, maxConcurrentStreams: 40 }),
@@ -79,7 +79,7 @@ async function ask(
       return acceptCompletion(completion, {
         usage: priceUsage(completion.tokens, capabilities),
         model: settings.modelId,
-        rung: now.rung,
+        outputMode: now.outputMode,
         requestHash: hashRequest(settings.spec, request),
         cached: false,
         durationMs: Math.round(performance.now() - started),

@@ -4,11 +4,11 @@ import type { ModelCapabilities } from '../../core/model/capabilities.ts';
 import type { ModelAnswer, ModelRequest } from '../../core/model/port.ts';
 import { listPromptParts } from '../../core/model/request-body.ts';
 
-export type Rung = ModelAnswer['rung'];
+export type OutputMode = ModelAnswer['outputMode'];
 
 /** How the model is to be asked right now. */
 export interface Manner {
-  readonly rung: Rung;
+  readonly outputMode: OutputMode;
   readonly sampling: boolean;
   readonly caching: boolean;
   /** The refusal concerned this schema (its grammar is too large), not the model. */
@@ -24,17 +24,21 @@ export interface Manners {
 
 export function startManners(capabilities: ModelCapabilities): Manners {
   let general: Manner = {
-    rung: capabilities.nativeSchema ? 'native-schema' : capabilities.forcedTools ? 'strict-tool' : 'text',
+    outputMode: capabilities.nativeSchema
+      ? 'native-schema'
+      : capabilities.forcedTools
+        ? 'strict-tool'
+        : 'text',
     sampling: capabilities.sampling,
     caching: capabilities.cacheMinimumTokens !== null,
     schemaOnly: false,
   };
-  const bySchema = new Map<string, Rung>();
+  const bySchema = new Map<string, OutputMode>();
   return {
-    forSchema: (name) => ({ ...general, rung: bySchema.get(name) ?? general.rung }),
+    forSchema: (name) => ({ ...general, outputMode: bySchema.get(name) ?? general.outputMode }),
     remember(schemaName, manner) {
       if (manner.schemaOnly) {
-        bySchema.set(schemaName, manner.rung);
+        bySchema.set(schemaName, manner.outputMode);
         general = { ...general, sampling: manner.sampling, caching: manner.caching };
       } else if (!bySchema.has(schemaName)) {
         general = manner;
@@ -51,11 +55,11 @@ export function stepDown(now: Manner, message: string, { forcedTools }: ModelCap
   if (now.sampling && /temperature|top_?p|sampling/i.test(message)) return { ...now, sampling: false };
   if (now.caching && /cache/i.test(message)) return { ...now, caching: false };
   const schemaOnly = now.schemaOnly || /grammar/i.test(message);
-  switch (now.rung) {
+  switch (now.outputMode) {
     case 'native-schema':
-      return { ...now, schemaOnly, rung: forcedTools ? 'strict-tool' : 'text' };
+      return { ...now, schemaOnly, outputMode: forcedTools ? 'strict-tool' : 'text' };
     case 'strict-tool':
-      return { ...now, schemaOnly, rung: 'text' };
+      return { ...now, schemaOnly, outputMode: 'text' };
     case 'text':
       return null;
   }
@@ -88,14 +92,14 @@ export function writeConverseInput(
     },
   };
   if (request.system !== undefined && request.system.trim() !== '') input.system = [{ text: request.system }];
-  if (manner.rung === 'native-schema') {
+  if (manner.outputMode === 'native-schema') {
     input.outputConfig = {
       textFormat: {
         type: 'json_schema',
         structure: { jsonSchema: { name, description, schema: canonicalJson(schema) } },
       },
     };
-  } else if (manner.rung === 'strict-tool') {
+  } else if (manner.outputMode === 'strict-tool') {
     input.toolConfig = {
       tools: [{ toolSpec: { name, description, strict: true, inputSchema: { json: schema } } }],
       toolChoice: { tool: { name } },

@@ -11,7 +11,7 @@ import { retryingModel } from './retrying.ts';
 export interface ModelDeps {
   /** Response cache; without it every call is paid for. Not used for batch, replay and none. */
   readonly cache?: ObjectStore;
-  /** Retry in process (at a desk). Leave it out where a state machine retries. */
+  /** Retry in process (locally). Leave it out where a state machine retries. */
   readonly retry?: { readonly sleep?: Sleep; readonly random?: () => number };
   /** Sent as a bearer token to the base URL of `openai:`. */
   readonly openaiApiKey?: string;

@@ -47,7 +47,7 @@ export function openAiModel(settings: OpenAiSettings): Model {
       const { json, format } = await askPolitely(settings, manners, request, limits.maxOutputTokens);
       const meta = {
         model: settings.model,
-        rung: format === 'json_schema' ? ('native-schema' as const) : ('text' as const),
+        outputMode: format === 'json_schema' ? ('native-schema' as const) : ('text' as const),
         requestHash: hashRequest(settings.spec, request),
         cached: false,
         durationMs: Math.round(performance.now() - started),

@@ -10,7 +10,7 @@ export interface RetryPolicy {
 }
 
 /**
- * For use at a desk, where no state machine retries: waits of at most 2, 4, 8, 16 s, each drawn evenly from half of
+ * For use locally, where no state machine retries: waits of at most 2, 4, 8, 16 s, each drawn evenly from half of
  * it upwards, so 30 s at most; many sessions at once do not come back together.
  */
 export const DESK_RETRIES: RetryPolicy = { attempts: 5, firstWaitMs: 2000, longestWaitMs: 30_000 };

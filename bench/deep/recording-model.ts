@@ -49,7 +49,7 @@ export function recordingModel(
           text,
           usage: NO_USAGE,
           model: 'stub',
-          rung: 'text',
+          outputMode: 'text',
           requestHash,
           cached: false,
           durationMs: 0,

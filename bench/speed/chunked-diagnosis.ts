@@ -11,7 +11,7 @@ import { madeSession } from './made-session.ts';
 import type { Figure, SpeedSection } from './section.ts';
 import { stubModel } from './stub-model.ts';
 
-/** Chunks at once: none beside another, the default at a desk, the default of the deployed state machine. */
+/** Chunks at once: none beside another, the default locally, the default of the deployed state machine. */
 const AT_ONCE = [1, 4, 10] as const;
 /** Half of it less the instructions is left for a chunk: some 30 spans of a made session. */
 const CONTEXT_TOKENS = 12_000;

@@ -17,7 +17,7 @@ export function stubModel(latencyMs: number, contextTokens: number): Model {
         text: JSON.stringify(stubAnswer(request.answer.name)),
         usage: NO_USAGE,
         model: 'stub',
-        rung: 'text',
+        outputMode: 'text',
         requestHash: hashRequest('stub', request),
         cached: false,
         durationMs: latencyMs,

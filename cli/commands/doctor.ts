@@ -134,14 +134,14 @@ async function recentEvents(logGroup: string, since: string, io: CliIo): Promise
 
 function render(exam: TelemetryExam, io: CliIo): string {
   const { bold, red, yellow, green, dim } = palette(io);
-  const { records, sessions, dialects, kinds, findings } = exam;
+  const { records, sessions, conventions, kinds, findings } = exam;
   const counts = (map: Readonly<Record<string, number>>): string =>
     Object.entries(map)
       .map(([name, count]) => `${name} ${count}`)
       .join(', ') || 'none';
   const lines = [
     `${records.spans} spans and ${records.logs} log records, ${records.unread} not read; ${sessions} sessions`,
-    `written as: ${safeLine(counts(dialects), 200)}`,
+    `written as: ${safeLine(counts(conventions), 200)}`,
     `steps: ${safeLine(counts(kinds), 200)}`,
     '',
   ];

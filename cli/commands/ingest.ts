@@ -32,7 +32,7 @@ export interface IngestFlags {
 }
 
 /**
- * The way in at a desk: Lambda events go through the handlers of ingest and close-session over a folder's stores,
+ * The way in locally: Lambda events go through the handlers of ingest and close-session over a folder's stores,
  * in the order of the files, on a clock that jumps over the idle time when all are in. A later run with late
  * records makes new versions; a run that was broken off, or waits for a batch of answers, goes on with the next.
  */
@@ -43,18 +43,18 @@ export async function ingestCommand(
 ): Promise<number> {
   if (flags.store === 'none' || flags.store.startsWith('table:'))
     throw new UsageError(
-      '--store: ingest at a desk keeps raw records, so it needs a folder; in an account the deployed Lambdas do this',
+      '--store: ingest locally keeps raw records, so it needs a folder; in an account the deployed Lambdas do this',
     );
   const failOn = checkCategories(flags.failOn ?? []);
   const stores = await openLocalStores(flags.store, systemClock);
   try {
-    const desk = openDesk(stores);
-    const codes = await deliver(files, desk, io);
-    codes.push(...(await settle(desk, io)));
-    const tasks = (await desk.workflow.open()).map(({ name, input }) => ({
+    const local = openLocalIngest(stores);
+    const codes = await deliver(files, local, io);
+    codes.push(...(await settle(local, io)));
+    const tasks = (await local.workflow.open()).map(({ name, input }) => ({
       sessionId: input.sessionId,
       load: () => loadSession(input.sessionKey, stores),
-      finished: () => desk.workflow.finish(name),
+      finished: () => local.workflow.finish(name),
     }));
     const options = {
       ...DEFAULT_OPTIONS,
@@ -69,10 +69,10 @@ export async function ingestCommand(
   }
 }
 
-type Desk = ReturnType<typeof openDesk>;
+type LocalIngest = ReturnType<typeof openLocalIngest>;
 
 /** Stores, queue and clock of one run. */
-export function openDesk(stores: LocalStores) {
+export function openLocalIngest(stores: LocalStores) {
   const clock = new VirtualClock(systemClock.now());
   return {
     objects: stores.objects,
@@ -84,13 +84,13 @@ export function openDesk(stores: LocalStores) {
     idleSeconds: DEFAULT_SETTINGS.idleSeconds,
     shortestIdleSeconds: DEFAULT_SETTINGS.idleSeconds,
     settingsFor: () => DEFAULT_SETTINGS,
-    // Nothing of ours is written to a log group at a desk.
+    // Nothing of ours is written to a log group locally.
     isOwnLogGroup: () => false,
   };
 }
 
-async function deliver(files: readonly string[], desk: Desk, io: CliIo): Promise<ExitCode[]> {
-  const handle = makeIngestHandler(desk);
+async function deliver(files: readonly string[], local: LocalIngest, io: CliIo): Promise<ExitCode[]> {
+  const handle = makeIngestHandler(local);
   const codes: ExitCode[] = [];
   const sum = { stored: 0, duplicates: 0, unrelated: 0, quarantined: 0 };
   for (const file of files) {
@@ -132,23 +132,23 @@ async function deliver(files: readonly string[], desk: Desk, io: CliIo): Promise
  * Lets time run until no timer is left. One that fails stays armed in the index, for the next run. What is closed
  * without a diagnosis is said with the reason, and never reads as clean: its code is Partial.
  */
-export async function settle(desk: Desk, io: CliIo): Promise<ExitCode[]> {
-  const waiting = new Set(desk.timers.waiting.map(({ timer }) => timer.sessionId));
+export async function settle(local: LocalIngest, io: CliIo): Promise<ExitCode[]> {
+  const waiting = new Set(local.timers.waiting.map(({ timer }) => timer.sessionId));
   // Of a run that was broken off.
-  for await (const state of desk.index.pending()) {
+  for await (const state of local.index.pending()) {
     if (state.timer !== null && !waiting.has(state.sessionId))
-      await desk.timers.arm({ sessionId: state.sessionId, token: state.timer }, 0);
+      await local.timers.arm({ sessionId: state.sessionId, token: state.timer }, 0);
   }
   const codes: ExitCode[] = [];
-  const handle = makeCloseSessionHandler(desk, (body, error) => {
+  const handle = makeCloseSessionHandler(local, (body, error) => {
     const { text, exitCode } = explainError(error);
     io.err(`rootspan: closing ${safeLine(body, 300)}: ${text}\n`);
     codes.push(exitCode);
   });
   const leftOut = new Map<string, string>();
-  for (let timer = desk.timers.next(); timer !== null; timer = desk.timers.next()) {
+  for (let timer = local.timers.next(); timer !== null; timer = local.timers.next()) {
     await handle({ Records: [{ messageId: timer.token, body: JSON.stringify(timer) }] });
-    const state = await desk.index.state(timer.sessionId);
+    const state = await local.index.state(timer.sessionId);
     if (state?.open === false && state.skipped !== null) leftOut.set(state.sessionId, state.skipped);
   }
   if (sayLeftOut(leftOut, io)) codes.push(ExitCode.Partial);

@@ -7,7 +7,7 @@ import { safeLine, safeText } from '../../report/escape.ts';
 import { type OpenStore, openAccountIngest, openStore, requireStore, systemClock } from '../shell/deps.ts';
 import { UsageError } from '../shell/errors.ts';
 import type { CliIo } from '../shell/io.ts';
-import { openDesk, settle } from './ingest.ts';
+import { openLocalIngest, settle } from './ingest.ts';
 
 export interface QuarantineFlags {
   readonly store: string;
@@ -55,7 +55,7 @@ export async function quarantineShowCommand(id: string, flags: QuarantineFlags, 
 }
 
 /**
- * Tries again, all or some. What can be read now becomes part of its session: at a desk the next `rootspan ingest`
+ * Tries again, all or some. What can be read now becomes part of its session: locally the next `rootspan ingest`
  * diagnoses it, in an account the deployed pipeline does.
  */
 export async function quarantineRetryCommand(
@@ -78,9 +78,9 @@ export async function quarantineRetryCommand(
   if (flags.store === 'none') requireStore(null);
   const stores = await openLocalStores(flags.store, systemClock);
   try {
-    const desk = openDesk(stores);
-    const code = await retry(ids, desk, io, '`rootspan ingest` without files diagnoses what changed');
-    const codes = await settle(desk, io);
+    const local = openLocalIngest(stores);
+    const code = await retry(ids, local, io, '`rootspan ingest` without files diagnoses what changed');
+    const codes = await settle(local, io);
     return codes.length > 0 ? ExitCode.Runtime : code;
   } finally {
     await stores.close();

@@ -1,6 +1,6 @@
 import { SessionTooLargeError } from '../errors/errors.ts';
 
-/** gzip through the Web API: the same in Lambda, at a desk and in tests, and no node module in core. */
+/** gzip through the Web API: the same in Lambda, locally and in tests, and no node module in core. */
 
 export async function gzipJson(value: unknown): Promise<Uint8Array> {
   const stream = new Blob([JSON.stringify(value)]).stream().pipeThrough(new CompressionStream('gzip'));

@@ -9,7 +9,7 @@
  * `"http://a"http://a"…` and more than a minute for 200,000 of `{`. Here every character is read once, with a bounded
  * look ahead.
  */
-export function mendJson(text: string): string | null {
+export function repairJson(text: string): string | null {
   const mender = new Mender(text);
   const values = mender.values();
   if (values === 0) return null;

@@ -9,7 +9,7 @@ const ID = 'arguments-break-schema';
 
 /**
  * Arguments that do not fit the JSON Schema the tool declares. A call that the tool answered all the same, or that
- * was mended later, is only evidence: the declared schema may be stricter than the tool.
+ * was repaired later, is only evidence: the declared schema may be stricter than the tool.
  *
  * Healthy runs (36 passed tau runs of bench/dev): blind on all, they list no tools; the rate is unknown.
  */

@@ -92,7 +92,7 @@ function unsupportedCall(step: Step, exchange: ToolExchange, sources: Sources): 
     spanId: step.spanId,
     category: 'hallucination-category-hall-params',
     confidence: precise ? 0.75 : 0.5,
-    summary: `The value ${suspect.value.slice(0, 80)} stands nowhere before this call`,
+    summary: `The value ${suspect.value.slice(0, 80)} does not appear before this call`,
     evidence: [evidence(step.spanId, quoteAround(given, at, at + suspect.value.length), 'the call')],
     weight: precise ? 'failure' : 'evidence',
     recovered: null,

@@ -62,7 +62,7 @@ export function loadConstraints(text: string, source: string): readonly Constrai
   if (refused.length > 0) {
     const listed = refused.slice(0, 5).map(({ name, errors }) => `${name}: ${errors.join('; ')}`);
     throw new ConfigurationInvalidError(
-      `${source}: ${refused.length} constraints cannot be used (${listed.join(' | ')}). Mend them, and try them with "rootspan constraints check".`,
+      `${source}: ${refused.length} constraints cannot be used (${listed.join(' | ')}). Fix them, and try them with "rootspan constraints check".`,
     );
   }
   return accepted.map(({ constraint }) => constraint);

@@ -83,28 +83,28 @@ interface Order {
   readonly aliases: ReadonlyMap<string, string>;
 }
 
-/** Asks, compiles, has refused ones mended once. Model faults become gaps; faults that a retry cures are thrown. */
+/** Asks, compiles, has refused ones repaired once. Model faults become gaps; faults that a retry cures are thrown. */
 async function synthesise(order: Order): Promise<Synthesis> {
   const asked = await askForItems(order, order.user, order.purpose, order.answer);
   if (asked.items === null) return { ...NO_SYNTHESIS, ...asked };
   const { valid, invalid } = sortItems<GlobalItem | DynamicItem>(asked.items, order.item);
   const first = admitItems(valid, order);
-  const mended = first.refused.length === 0 ? null : await mend(order, first.refused);
-  const unmended = mended === null ? [] : first.refused.filter(({ name }) => !mended.names.has(name));
+  const repaired = first.refused.length === 0 ? null : await repair(order, first.refused);
+  const stillRefused = repaired === null ? [] : first.refused.filter(({ name }) => !repaired.names.has(name));
   return {
-    constraints: [...first.accepted, ...(mended?.accepted ?? [])],
+    constraints: [...first.accepted, ...(repaired?.accepted ?? [])],
     quarantined: [
       ...invalid.map(({ reason, item }) =>
         quarantine('constraints', `${order.purpose}: ${reason}`, asJson(item)),
       ),
-      ...unmended.map(({ errors, item }) =>
+      ...stillRefused.map(({ errors, item }) =>
         quarantine('constraints', `refused: ${errors.join('; ')}`, asJson(item)),
       ),
       ...first.dropped,
-      ...(mended?.quarantined ?? []),
+      ...(repaired?.quarantined ?? []),
     ],
-    gaps: mended?.gaps ?? [],
-    calls: [...asked.calls, ...(mended?.calls ?? [])],
+    gaps: repaired?.gaps ?? [],
+    calls: [...asked.calls, ...(repaired?.calls ?? [])],
   };
 }
 
@@ -116,7 +116,7 @@ interface Refused {
   readonly item: GlobalItem | DynamicItem;
 }
 
-async function mend(order: Order, refused: readonly Refused[]) {
+async function repair(order: Order, refused: readonly Refused[]) {
   const lines = refused.map(
     ({ item, errors }) => `${JSON.stringify(withoutExamples(item))}\n  refused: ${errors.join('; ')}`,
   );
@@ -143,7 +143,7 @@ function withoutExamples(item: GlobalItem | DynamicItem): object {
   return 'meeting' in item ? { ...item, meeting: undefined, violating: undefined } : item;
 }
 
-/** `refused`: does not compile and may be mended. `dropped`: contradicts its own examples, or names no span. */
+/** `refused`: does not compile and may be repaired. `dropped`: contradicts its own examples, or names no span. */
 function admitItems(items: readonly (GlobalItem | DynamicItem)[], order: Order) {
   const refused: Refused[] = [];
   const dropped: Quarantined[] = [];

@@ -164,7 +164,7 @@ export const provenanceSchema = z.object({
       promptVersion: z.string(),
       requestHash: z.string(),
       model: z.string(),
-      rung: z.string(),
+      outputMode: z.string(),
       cached: z.boolean(),
       durationMs: z.number(),
       usage: usageSchema,

@@ -101,7 +101,7 @@ export function recordCall(request: ModelRequest, answer: Omit<ModelAnswer, 'tex
     promptVersion: request.promptVersion,
     requestHash: answer.requestHash,
     model: answer.model,
-    rung: answer.rung,
+    outputMode: answer.outputMode,
     cached: answer.cached,
     durationMs: answer.durationMs,
     usage: answer.usage,

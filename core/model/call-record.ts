@@ -6,7 +6,7 @@ export interface CallRecord {
   readonly promptVersion: string;
   readonly requestHash: string;
   readonly model: string;
-  readonly rung: string;
+  readonly outputMode: string;
   readonly cached: boolean;
   readonly durationMs: number;
   readonly usage: Usage;

@@ -64,8 +64,8 @@ export interface ModelAnswer {
   readonly usage: Usage;
   /** The model id that answered, as far as known. */
   readonly model: string;
-  /** Which rung of the structured-output ladder was used. */
-  readonly rung: 'native-schema' | 'strict-tool' | 'text';
+  /** Which output mode of structured answers was used. */
+  readonly outputMode: 'native-schema' | 'strict-tool' | 'text';
   /** SHA-256 of the canonical request: cache key, batch record id. */
   readonly requestHash: string;
   readonly cached: boolean;

@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import type { JsonValue } from '../base/json.ts';
-import { mendJson } from '../base/repair-json.ts';
+import { repairJson } from '../base/repair-json.ts';
 import type { AnswerDefect } from './answer-defect.ts';
 import { findJsonSpans } from './find-json.ts';
 
@@ -18,8 +18,8 @@ export type ReadResult<T> =
 const LONGEST_ANSWER = 2_000_000;
 /**
  * Reads a model's text as a value of the schema. JSON.parse on the whole comes first. The second try looks at each
- * bracketed run, last first since models put the answer last, and mends what is not JSON (single quotes, trailing
- * commas, Python literals, raw line breaks). A run whose brackets never close is a cut answer: mending would close
+ * bracketed run, last first since models put the answer last, and repairs what is not JSON (single quotes, trailing
+ * commas, Python literals, raw line breaks). A run whose brackets never close is a cut answer: repairing would close
  * it and lose the rest of the list in silence, so it is never accepted.
  */
 export function readAnswer<T>(text: string, schema: z.ZodType<T>): ReadResult<T> {
@@ -102,8 +102,8 @@ function parseJson(text: string): JsonValue | undefined {
 }
 
 function parseMended(text: string): JsonValue | undefined {
-  const mended = mendJson(text);
-  return mended === null ? undefined : parseJson(mended);
+  const repaired = repairJson(text);
+  return repaired === null ? undefined : parseJson(repaired);
 }
 
 /** A JSON text inside a JSON string, as some servers send tool arguments. */

@@ -4,10 +4,10 @@ import { UnusableAnswerError } from './answer-defect.ts';
 import type { ModelAnswer } from './port.ts';
 import { NO_TOKENS, type TokenUsage } from './price-usage.ts';
 
-/** What a service returned, whatever its dialect. */
+/** What a service returned, whatever its convention. */
 export interface Completion {
   readonly text: string;
-  /** The dialect's own stop reason, null where it gives none. */
+  /** The convention's own stop reason, null where it gives none. */
   readonly stop: string | null;
   /** Null when none were reported. */
   readonly tokens: TokenUsage | null;

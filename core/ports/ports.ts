@@ -2,7 +2,7 @@ import type { Diagnosis } from '../diagnosis/schema.ts';
 import type { DiagnosisSummary } from '../diagnosis/summary.ts';
 
 /**
- * Blobs by key: S3 in the account, a folder at a desk. Keys are `/`-separated, without a leading slash.
+ * Blobs by key: S3 in the account, a folder locally. Keys are `/`-separated, without a leading slash.
  * Values are bytes; compression is the caller's business (`.gz` in the key says so).
  */
 export interface ObjectStore {
@@ -23,7 +23,7 @@ export interface Page<T> {
 }
 
 /**
- * Where diagnoses live: DynamoDB in the account, dynalite at a desk, the same code against both.
+ * Where diagnoses live: DynamoDB in the account, dynalite locally, the same code against both.
  * Writes are conditional single-item writes; the same diagnosis written twice changes nothing.
  */
 export interface DiagnosisStore {

@@ -4,7 +4,7 @@ import { isSplitLayout } from './assembly/content.ts';
 import { statedSessionId } from './assembly/ids.ts';
 import { isTelling } from './assembly/records.ts';
 import { foreignSchema } from './conventions/foreign.ts';
-import { dialectFor } from './conventions/index.ts';
+import { conventionFor } from './conventions/index.ts';
 import type { RawLog, RawRecord, RawSpan } from './decode/format.ts';
 import { settingsFor } from './doctor-settings.ts';
 
@@ -37,8 +37,8 @@ export interface DoctorFinding {
 export interface TelemetryExam {
   readonly records: { readonly spans: number; readonly logs: number; readonly unread: number };
   readonly sessions: number;
-  /** What is there, as counts: dialect ids, and kinds of spans after assembly. */
-  readonly dialects: Readonly<Record<string, number>>;
+  /** What is there, as counts: convention ids, and kinds of spans after assembly. */
+  readonly conventions: Readonly<Record<string, number>>;
   readonly kinds: Readonly<Record<string, number>>;
   readonly findings: readonly DoctorFinding[];
 }
@@ -53,11 +53,11 @@ export function examineTelemetry(
   const { sessions, unread: unassembled } = assembleSessions(records);
   const all = sessions.flatMap(sessionSpans);
   const logsBySpan = Map.groupBy(logs, (log) => `${log.traceId} ${log.spanId}`);
-  const dialectOf = (span: RawSpan): string =>
-    dialectFor(span, logsBySpan.get(`${span.traceId} ${span.spanId}`) ?? []).id;
-  const dialects = countBy(spans, dialectOf);
+  const conventionOf = (span: RawSpan): string =>
+    conventionFor(span, logsBySpan.get(`${span.traceId} ${span.spanId}`) ?? []).id;
+  const conventions = countBy(spans, conventionOf);
   const main =
-    Object.entries(dialects)
+    Object.entries(conventions)
       .filter(([id]) => !SILENT.has(id))
       .sort((a, b) => b[1] - a[1])[0]?.[0] ?? '';
   const lost = [...unread, ...unassembled];
@@ -68,7 +68,7 @@ export function examineTelemetry(
     ...contentFindings(all, main),
     noTools(all, main),
     noHierarchy(all),
-    unknownScopes(spans, dialectOf),
+    unknownScopes(spans, conventionOf),
     foreignSchemas(spans),
     noAgentContent(all, records, lost, namesOfScopes(spans)),
     unreadable(lost),
@@ -80,17 +80,17 @@ export function examineTelemetry(
       unread: lost.reduce((sum, entry) => sum + entry.count, 0),
     },
     sessions: sessions.length,
-    dialects,
+    conventions,
     kinds: countBy(all, (span) => span.kind),
     findings,
   };
 }
 
-/** Dialects that carry no agent content: nothing to set there. */
+/** Conventions that carry no agent content: nothing to set there. */
 const SILENT = new Set(['plain', 'foreign', 'xray']);
 
 function splitWithoutLogs(spans: readonly RawSpan[], logs: readonly RawLog[]): DoctorFinding | null {
-  const split = spans.filter((span) => isSplitLayout(span) && !SILENT.has(dialectFor(span, []).id));
+  const split = spans.filter((span) => isSplitLayout(span) && !SILENT.has(conventionFor(span, []).id));
   if (split.length === 0) return null;
   const told = new Set(logs.filter(isTelling).map((log) => `${log.traceId} ${log.spanId}`));
   const missing = split.filter((span) => !told.has(`${span.traceId} ${span.spanId}`));
@@ -124,7 +124,7 @@ function logsWithoutSpans(spans: readonly RawSpan[], logs: readonly RawLog[]): D
 function noSessionId(
   records: readonly RawRecord[],
   sessions: readonly Session[],
-  dialect: string,
+  convention: string,
 ): DoctorFinding | null {
   const traceIds = new Set(records.flatMap((record) => record.traceId ?? []));
   const nameless = sessions.filter(
@@ -137,11 +137,11 @@ function noSessionId(
     code: 'no-session-id',
     severity: 'weakens',
     found: `${nameless.length} of ${sessions.length} sessions are named by nobody: each trace (or chain of traces with one history) is taken as a session of its own`,
-    advice: settingsFor(dialect).sessionId,
+    advice: settingsFor(convention).sessionId,
   };
 }
 
-function contentFindings(spans: readonly Span[], dialect: string): DoctorFinding[] {
+function contentFindings(spans: readonly Span[], convention: string): DoctorFinding[] {
   const steps = spans.filter((span) => span.kind === 'inference' || span.kind === 'execute_tool');
   const findings: DoctorFinding[] = [];
   const add = (flag: SpanFlag, code: DoctorCode, what: string, advice: string): void => {
@@ -150,7 +150,7 @@ function contentFindings(spans: readonly Span[], dialect: string): DoctorFinding
     const severity = count >= steps.length && code === 'content-off' ? 'blocks' : 'weakens';
     findings.push({ code, severity, found: `${count} of ${spans.length} spans ${what}`, advice });
   };
-  const { content } = settingsFor(dialect);
+  const { content } = settingsFor(convention);
   add(
     'content-absent',
     'content-off',
@@ -184,7 +184,7 @@ function contentFindings(spans: readonly Span[], dialect: string): DoctorFinding
   return findings;
 }
 
-function noTools(spans: readonly Span[], dialect: string): DoctorFinding | null {
+function noTools(spans: readonly Span[], convention: string): DoctorFinding | null {
   const usesTools = spans.some(
     (span) =>
       span.kind === 'execute_tool' ||
@@ -201,7 +201,7 @@ function noTools(spans: readonly Span[], dialect: string): DoctorFinding | null 
     severity: 'weakens',
     found:
       'tools are called, but no span carries their definitions with parameters: invented tools and wrong arguments cannot be told',
-    advice: `record gen_ai.tool.definitions (OpenTelemetry GenAI ≥ 1.38) or llm.tools.N.tool.json_schema on the model calls (read as ${dialect || 'unknown'})`,
+    advice: `record gen_ai.tool.definitions (OpenTelemetry GenAI ≥ 1.38) or llm.tools.N.tool.json_schema on the model calls (read as ${convention || 'unknown'})`,
   };
 }
 
@@ -220,11 +220,11 @@ function noHierarchy(spans: readonly Span[]): DoctorFinding | null {
 
 function unknownScopes(
   spans: readonly RawSpan[],
-  dialectOf: (span: RawSpan) => string,
+  conventionOf: (span: RawSpan) => string,
 ): DoctorFinding | null {
   const strange = spans.filter(
     (span) =>
-      dialectOf(span) === 'plain' &&
+      conventionOf(span) === 'plain' &&
       /(llm|agent|gen_?ai|openai|anthropic|bedrock-runtime|langchain|llama|crew|mcp)/i.test(span.scope.name),
   );
   if (strange.length === 0) return null;
@@ -243,7 +243,7 @@ const namesOfScopes = (spans: readonly RawSpan[]): string =>
 
 function foreignSchemas(spans: readonly RawSpan[]): DoctorFinding | null {
   const names = spans.flatMap((span) =>
-    SILENT.has(dialectFor(span, []).id) ? (foreignSchema(span) ?? []) : [],
+    SILENT.has(conventionFor(span, []).id) ? (foreignSchema(span) ?? []) : [],
   );
   if (names.length === 0) return null;
   return {

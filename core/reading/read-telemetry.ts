@@ -11,7 +11,7 @@ export interface Telemetry {
 }
 
 /**
- * The raw records of a file before they become sessions, in whatever container, or with several in a list or lines;
+ * The raw records of a file before they become sessions, in whatever envelope, or with several in a list or lines;
  * `null` when it holds no telemetry. SessionInvalidError when it is neither JSON nor lines of it.
  */
 export function readTelemetry(text: string, source: string): Telemetry | null {

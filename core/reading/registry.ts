@@ -3,23 +3,23 @@ import { SessionInvalidError } from '../errors/errors.ts';
 import { redactCredentials, redactText, redactUnread } from '../redaction/redact-credentials.ts';
 import type { Session, Unread } from '../session/session.ts';
 import { assembleSessions } from './assembly/assemble.ts';
-import { DIALECTS } from './conventions/index.ts';
+import { CONVENTIONS } from './conventions/index.ts';
 import { sanitiseJson } from './decode/decode-json.ts';
 import { decodeLogEventMessage } from './decode/decode-log-event.ts';
-import type { Container, DocumentFormat, RawRecord, ReadResult } from './decode/format.ts';
+import type { Envelope, RawRecord, ReadResult, TranscriptFormat } from './decode/format.ts';
 import { notJson, parseText } from './decode/parse-text.ts';
 import { foreignExports } from './envelopes/foreign-exports.ts';
-import { CONTAINERS } from './envelopes/index.ts';
+import { ENVELOPES } from './envelopes/index.ts';
 import { sourceStem } from './transcripts/fields.ts';
 import { recogniseForeign } from './transcripts/foreign.ts';
-import { DOCUMENTS } from './transcripts/index.ts';
+import { TRANSCRIPTS } from './transcripts/index.ts';
 
 export type SessionInput =
   | { readonly text: string; readonly source: string }
   | { readonly document: JsonValue; readonly source: string };
 
 export interface FormatLine {
-  readonly family: 'document' | 'container' | 'dialect';
+  readonly family: 'transcript' | 'envelope' | 'convention';
   readonly id: string;
   readonly title: string;
   readonly knownBy: string;
@@ -35,14 +35,14 @@ export function listFormats(): readonly FormatLine[] {
       knownBy: format.knownBy,
     });
   return [
-    ...DOCUMENTS.map(line('document')),
-    ...CONTAINERS.map(line('container')),
-    ...DIALECTS.map(line('dialect')),
+    ...TRANSCRIPTS.map(line('transcript')),
+    ...ENVELOPES.map(line('envelope')),
+    ...CONVENTIONS.map(line('convention')),
   ];
 }
 
 /**
- * Reads a file or parsed document into its sessions, whatever its format: one document, telemetry in any container,
+ * Reads a file or parsed document into its sessions, whatever its format: one document, telemetry in any envelope,
  * JSON lines, a list or a map of sessions, or a mix of these. `source` names the input, for ids and messages.
  *
  * Throws a SessionInvalidError when nothing in it is a session: of a foreign schema by its name, of an unknown one by
@@ -97,16 +97,18 @@ function readAll(input: SessionInput): ReadResult {
 }
 
 type Choice =
-  | { readonly kind: 'document'; readonly format: DocumentFormat }
-  | { readonly kind: 'container'; readonly format: Container }
+  | { readonly kind: 'transcript'; readonly format: TranscriptFormat }
+  | { readonly kind: 'envelope'; readonly format: Envelope }
   | { readonly kind: 'foreign'; readonly name: string; readonly advice: string }
   | { readonly kind: 'none' };
 
-/** The surest format; on a tie a document format before a container, and the earlier in its list. */
+/** The surest format; on a tie a document format before an envelope, and the earlier in its list. */
 function choose(document: JsonValue): Choice {
   const candidates = [
-    ...DOCUMENTS.map((format) => ({ kind: 'document', format, seen: format.recognise(document) }) as const),
-    ...CONTAINERS.map((format) => ({ kind: 'container', format, seen: format.recognise(document) }) as const),
+    ...TRANSCRIPTS.map(
+      (format) => ({ kind: 'transcript', format, seen: format.recognise(document) }) as const,
+    ),
+    ...ENVELOPES.map((format) => ({ kind: 'envelope', format, seen: format.recognise(document) }) as const),
   ];
   let best: Choice = { kind: 'none' };
   let sure = 0;
@@ -130,9 +132,9 @@ function choose(document: JsonValue): Choice {
 function readAny(document: JsonValue, source: string, further: readonly RawRecord[]): ReadResult {
   const choice = choose(document);
   switch (choice.kind) {
-    case 'document':
+    case 'transcript':
       return joined([choice.format.read(document, source), ...assembled(further, 'log-lines')], []);
-    case 'container': {
+    case 'envelope': {
       if (Array.isArray(document) && hasDocumentsAmong(document, choice.format)) {
         return readParts(document, source, further);
       }
@@ -148,13 +150,13 @@ function readAny(document: JsonValue, source: string, further: readonly RawRecor
   }
 }
 
-/** Whether a list that a container takes holds whole documents too, which it would only count as unread. */
-function hasDocumentsAmong(entries: readonly JsonValue[], container: Container): boolean {
+/** Whether a list that an envelope takes holds whole documents too, which it would only count as unread. */
+function hasDocumentsAmong(entries: readonly JsonValue[], envelope: Envelope): boolean {
   return entries.some(
     (entry) =>
       isJsonObject(entry) &&
-      container.recognise([entry]).match !== 'yes' &&
-      DOCUMENTS.some((format) => format.recognise(entry).match === 'yes'),
+      envelope.recognise([entry]).match !== 'yes' &&
+      TRANSCRIPTS.some((format) => format.recognise(entry).match === 'yes'),
   );
 }
 
@@ -183,7 +185,7 @@ function readParts(document: JsonValue, source: string, further: readonly RawRec
       : [];
   const results: ReadResult[] = [];
   const records: RawRecord[] = [...further];
-  const containers = new Set<string>();
+  const envelopes = new Set<string>();
   const unread: Unread[] = [];
   const refusals: SessionInvalidError[] = [];
   let unknown = 0;
@@ -191,10 +193,10 @@ function readParts(document: JsonValue, source: string, further: readonly RawRec
     const choice = typeof part === 'object' && part !== null ? choose(part) : ({ kind: 'none' } as const);
     if (choice.kind === 'none') {
       unknown += 1;
-    } else if (choice.kind === 'container') {
+    } else if (choice.kind === 'envelope') {
       const unpacked = choice.format.unpack(part);
       unread.push(...unpacked.unread);
-      containers.add(choice.format.id);
+      envelopes.add(choice.format.id);
       for (const record of unpacked.records) records.push(record);
     } else {
       try {
@@ -206,14 +208,14 @@ function readParts(document: JsonValue, source: string, further: readonly RawRec
       }
     }
   }
-  // Spans and their log records may come in different containers of one file and still belong together.
-  results.push(...assembled(records, [...containers].join('+') || 'log-lines'));
+  // Spans and their log records may come in different envelopes of one file and still belong together.
+  results.push(...assembled(records, [...envelopes].join('+') || 'log-lines'));
   if (results.length === 0) {
     throw (
       refusals[0] ??
       new SessionInvalidError(
         `${source}: no known format – found ${describe(document)}. ` +
-          `Expected one of ${[...DOCUMENTS, ...CONTAINERS]
+          `Expected one of ${[...TRANSCRIPTS, ...ENVELOPES]
             .filter((format) => format !== foreignExports)
             .map((format) => format.id)
             .join(', ')}; ` +

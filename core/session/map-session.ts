@@ -119,7 +119,7 @@ function mapJson(value: JsonValue, text: MapText, keyed: MapKeyed): JsonValue {
   if (typeof value === 'string') return text(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => mapJson(item, text, keyed));
-  // `{"name": "DB_PASSWORD", "value": "…"}`, as environments of containers and functions are written.
+  // `{"name": "DB_PASSWORD", "value": "…"}`, as environments of envelopes and functions are written.
   const label = value.name ?? value.Name ?? value.key ?? value.Key;
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => {

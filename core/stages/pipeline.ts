@@ -106,7 +106,7 @@ export async function analyzeChunks(
         if (error instanceof ModelPendingError) open.push(...error.requestHashes);
         else if (isEndOfStage(error)) results.push(chunkNotAnalysed(prepared, index, reasonOf(error)));
         else {
-          // A fault that somebody must mend: no further call is paid for.
+          // A fault that somebody must fix: no further call is paid for.
           queue.length = 0;
           throw error;
         }

@@ -73,7 +73,7 @@ function allowedModel(wanted: string | undefined, models: PreflightDeps['models'
 
 /**
  * What the agent's team put into the bucket; nothing when there is none. A file that cannot be used is a fault of
- * configuration: the session waits for its mending instead of being diagnosed with fewer rules than its team believes.
+ * configuration: the session waits until it is fixed instead of being diagnosed with fewer rules than its team believes.
  */
 async function constraintsOf(
   agent: string | null,

@@ -14,7 +14,7 @@ export function giveModels(step: StepLambda, specs: readonly string[]): void {
   const stack = Stack.of(step);
   const resources = [...new Set(specs)].flatMap((spec) => {
     if (spec === 'none' || /^openai:.+@https?:\/\//.test(spec)) return [];
-    // `batch:` and `replay:` read a folder at a desk.
+    // `batch:` and `replay:` read a folder locally.
     if (!spec.startsWith('bedrock:'))
       throw new Error(
         `model ${spec}: in an account expected bedrock:<model or profile id>, openai:<model>@<base URL> or none`,

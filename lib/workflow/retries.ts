@@ -3,7 +3,7 @@ import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { ErrorName } from '../../core/errors/error-names.ts';
 
 /** A retry cannot cure these: the same input, model answer or configuration gives the same error again. */
-const HOPELESS = [
+const NON_RETRYABLE = [
   ErrorName.SessionInvalid,
   ErrorName.SessionTooLarge,
   ErrorName.ModelAccess,
@@ -25,7 +25,7 @@ export const MODEL_OUT_OF_REACH = [
   ErrorName.BudgetExhausted,
 ];
 
-const hopeless: sfn.RetryProps = { errors: HOPELESS, maxAttempts: 0 };
+const nonRetryable: sfn.RetryProps = { errors: NON_RETRYABLE, maxAttempts: 0 };
 
 /**
  * Throttled: quotas are per minute and shared with everything else in the account.
@@ -78,11 +78,11 @@ const anything: sfn.RetryProps = {
 
 /** First match wins, so the order is from the specific to the general. */
 export const MODEL_STEP_RETRIES: readonly sfn.RetryProps[] = [
-  hopeless,
+  nonRetryable,
   throttled,
   unavailable,
   platform,
   anything,
 ];
 
-export const STEP_RETRIES: readonly sfn.RetryProps[] = [hopeless, platform, anything];
+export const STEP_RETRIES: readonly sfn.RetryProps[] = [nonRetryable, platform, anything];

@@ -122,7 +122,7 @@ export function leastModel(): { model: Model; requests: ModelRequest[] } {
           text: JSON.stringify(least(request.answer.schema)),
           usage: { ...NO_USAGE, inputTokens: 100, calls: 1 },
           model: 'least',
-          rung: 'text',
+          outputMode: 'text',
           requestHash: 'f'.repeat(64),
           cached: false,
           durationMs: 0,

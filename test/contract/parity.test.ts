@@ -127,7 +127,7 @@ function failingFirst(
     },
   };
 }
-/** What the model adapter's own retries do at a desk. */
+/** What the model adapter's own retries do locally. */
 function patient(model: Model): Model {
   return {
     ...model,

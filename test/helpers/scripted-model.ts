@@ -88,7 +88,7 @@ function toAnswer(spec: string, request: ModelRequest, reply: string | object | 
       calls: 1,
     },
     model: 'scripted',
-    rung: 'text' as const,
+    outputMode: 'text' as const,
     requestHash: hashRequest(spec, request),
     cached: false,
     durationMs: 0,

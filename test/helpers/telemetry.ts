@@ -27,10 +27,10 @@ export function parsed(text: string): JsonValue {
   return decoded.value;
 }
 
-/** Records of a document, by the container that is surest of it. */
+/** Records of a document, by the envelope that is surest of it. */
 export function unpack(document: JsonValue): Unpacked {
   const unpacked = unpackTelemetry(document);
-  if (unpacked === null) throw new Error('no container recognises the document');
+  if (unpacked === null) throw new Error('no envelope recognises the document');
   return unpacked;
 }
 

@@ -1,7 +1,7 @@
 import { SessionTooLargeError } from '../../errors/errors.ts';
 import { redactCredentials, redactUnread } from '../../redaction/redact-credentials.ts';
 import type { Session, Span, Trace, Unread } from '../../session/session.ts';
-import { dialectFor } from '../conventions/index.ts';
+import { conventionFor } from '../conventions/index.ts';
 import type { RawRecord, ReadResult } from '../decode/format.ts';
 import { pairCalls } from './calls.ts';
 import { flagContent } from './content.ts';
@@ -14,7 +14,7 @@ import { arrange } from './tree.ts';
 import type { Work } from './work.ts';
 
 export interface AssembleOptions {
-  /** Format id to put into the sessions, usually that of the container. Default `telemetry`. */
+  /** Format id to put into the sessions, usually that of the envelope. Default `telemetry`. */
   readonly format?: string;
 }
 
@@ -25,7 +25,7 @@ const MAX_SPANS = 200_000;
  * Puts raw records together to sessions. The result is a function of the set of records: their order, repetition
  * and division into deliveries change nothing, so a frozen session has one hash.
  *
- * Steps: records are joined to spans (see `joinRecords`), each span is read by its dialect (order of precedence of
+ * Steps: records are joined to spans (see `joinRecords`), each span is read by its convention (order of precedence of
  * content: see `gather`), each trace is made a tree (`arrange`), duplicates of one call are merged
  * (`mergeDuplicates`), traces become sessions (`sessionOfTrace`, `linkTraces`), calls are paired over the session
  * (`pairCalls`) and evidence of failure is gathered. At last credentials are replaced (`redactCredentials`): the raw
@@ -76,7 +76,7 @@ export function assembleSessions(records: readonly RawRecord[], options: Assembl
 }
 
 function readSpan({ span, logs, synthetic }: JoinedSpan): Work {
-  const { span: content, errors, flags, agent } = dialectFor(span, logs).read(span, logs);
+  const { span: content, errors, flags, agent } = conventionFor(span, logs).read(span, logs);
   return {
     raw: span,
     logs,

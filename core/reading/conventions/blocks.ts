@@ -63,7 +63,7 @@ export function readBlock(part: JsonValue, flags: Set<SpanFlag>): Block[] {
     default:
       break;
   }
-  for (const kind of ['image', 'document', 'video']) {
+  for (const kind of ['image', 'transcript', 'video']) {
     const inner = part[kind];
     if (isJsonObject(inner)) return [readMedia(inner, kind)];
   }

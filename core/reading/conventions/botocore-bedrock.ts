@@ -1,8 +1,8 @@
-import type { Dialect } from '../decode/format.ts';
+import type { Convention } from '../decode/format.ts';
 import { buildInference } from './build.ts';
 
 /** The AWS SDK's own span of a Bedrock call; its log records repeat the whole history at each call, one a message. */
-export const botocoreBedrock: Dialect = {
+export const botocoreBedrock: Convention = {
   id: 'botocore-bedrock',
   title: 'botocore bedrock-runtime',
   knownBy: 'scope opentelemetry.instrumentation.botocore.bedrock-runtime',

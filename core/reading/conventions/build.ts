@@ -4,7 +4,7 @@ import { agentOf, modelOf, textAt, usageOf, valueAt, wordsOf } from './attribute
 import { plainText } from './events.ts';
 import { type Gathered, gather } from './gather.ts';
 
-/** Builders shared by the dialects: a dialect decides what a span is and where its content stands, these make it. */
+/** Builders shared by the conventions: a convention decides what a span is and where its content stands, these make it. */
 
 export interface Extras {
   readonly agent?: string | null;

@@ -1,4 +1,4 @@
-import type { Dialect } from '../decode/format.ts';
+import type { Convention } from '../decode/format.ts';
 import { modelOf, textAt, usageOf } from './attributes.ts';
 import { buildAgent, lastText } from './build.ts';
 import { gather } from './gather.ts';
@@ -9,7 +9,7 @@ import { openInferenceKind, readOpenInference } from './openinference.ts';
  * messages of the run, tool calls among them. It is read as the inference that it stands for, so that the calls
  * are in the trajectory; its sub-agents' spans are agents.
  */
-export const claudeAgent: Dialect = {
+export const claudeAgent: Convention = {
   id: 'claude-agent-sdk',
   title: 'Claude Agent SDK',
   knownBy: 'scope openinference.instrumentation.claude_agent_sdk',

@@ -1,5 +1,5 @@
 import type { SpanError } from '../../session/session.ts';
-import type { Dialect, RawLog, RawSpan, SpanContent } from '../decode/format.ts';
+import type { Convention, RawLog, RawSpan, SpanContent } from '../decode/format.ts';
 import { numberAt, textAt, valueAt } from './attributes.ts';
 import { buildAgent, buildInference } from './build.ts';
 import { buildOther } from './build-other.ts';
@@ -9,7 +9,7 @@ import { buildTool, toolPartsFrom } from './build-tool.ts';
  * Claude Code's own telemetry: spans `claude_code.interaction`, `.llm_request`, `.tool`, or, without tracing, only
  * log records of these names that belong to no trace. Prompts and tool details are off unless switched on. (docs)
  */
-export const claudeCode: Dialect = {
+export const claudeCode: Convention = {
   id: 'claude-code',
   title: 'Claude Code telemetry',
   knownBy: 'scope com.anthropic.claude_code* or names claude_code.*',

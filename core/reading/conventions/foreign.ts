@@ -1,4 +1,4 @@
-import type { Dialect, RawSpan } from '../decode/format.ts';
+import type { Convention, RawSpan } from '../decode/format.ts';
 import { hasPrefix } from './attributes.ts';
 import { buildOther } from './build-other.ts';
 
@@ -22,7 +22,7 @@ export function foreignSchema(span: RawSpan): string | null {
 }
 
 /** Last resort: such a span stays in the tree, marked as one whose content we could not read. */
-export const foreign: Dialect = {
+export const foreign: Convention = {
   id: 'foreign',
   title: 'Other vendors’ schemas (not read, named)',
   knownBy: SCHEMAS.map(([prefix]) => `${prefix}*`).join(', '),
@@ -35,7 +35,7 @@ export const foreign: Dialect = {
 };
 
 /** Spans of no agent at all: servers, clients, queues. */
-export const plain: Dialect = {
+export const plain: Convention = {
   id: 'plain',
   title: 'Any other OpenTelemetry span',
   knownBy: 'no agent attributes',

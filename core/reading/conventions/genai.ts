@@ -1,11 +1,11 @@
-import type { Dialect, RawLog, RawSpan, SpanContent } from '../decode/format.ts';
+import type { Convention, RawLog, RawSpan, SpanContent } from '../decode/format.ts';
 import { hasPrefix, textAt } from './attributes.ts';
 import { buildAgent, buildInference } from './build.ts';
 import { buildOther } from './build-other.ts';
 import { buildTool, toolPartsFrom } from './build-tool.ts';
 
 /** OpenTelemetry's GenAI conventions, all versions: attributes, the details event, and one event a message. */
-export const genai: Dialect = {
+export const genai: Convention = {
   id: 'otel-genai',
   title: 'OpenTelemetry GenAI conventions',
   knownBy: 'gen_ai.operation.name, gen_ai.input.messages, or gen_ai.* events',

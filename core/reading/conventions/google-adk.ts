@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { SpanError } from '../../session/session.ts';
 import { unwrapJson } from '../decode/decode-json.ts';
-import type { Dialect, RawLog, RawSpan, SpanContent } from '../decode/format.ts';
+import type { Convention, RawLog, RawSpan, SpanContent } from '../decode/format.ts';
 import { hasPrefix, textAt, valueAt } from './attributes.ts';
 import { buildAgent, buildInference } from './build.ts';
 import { buildOther } from './build-other.ts';
@@ -13,7 +13,7 @@ import { readMessages, readToolDefinitions } from './messages.ts';
  * Google Agent Development Kit. Statuses are always UNSET; errors stand in the response. `call_llm` has the
  * content, its child `generate_content` only the numbers: one call, merged in assembly.
  */
-export const googleAdk: Dialect = {
+export const googleAdk: Convention = {
   id: 'google-adk',
   title: 'Google ADK',
   knownBy: 'scope gcp.vertex.agent or gcp.vertex.agent.* attributes',

@@ -1,4 +1,4 @@
-import type { Dialect, RawLog, RawSpan } from '../decode/format.ts';
+import type { Convention, RawLog, RawSpan } from '../decode/format.ts';
 import { botocoreBedrock } from './botocore-bedrock.ts';
 import { claudeAgent } from './claude-agent.ts';
 import { claudeCode } from './claude-code.ts';
@@ -17,10 +17,10 @@ import { vercelAi } from './vercel-ai.ts';
 import { xray } from './xray.ts';
 
 /**
- * Every dialect of span content. The highest claim on a span reads it; the bands are: 70–80 the producer's own
+ * Every convention of span content. The highest claim on a span reads it; the bands are: 70–80 the producer's own
  * scope, 45–65 attributes of a schema, 20–40 the general conventions, below that no agent content.
  */
-export const DIALECTS: readonly Dialect[] = [
+export const CONVENTIONS: readonly Convention[] = [
   strands,
   botocoreBedrock,
   googleAdk,
@@ -40,14 +40,14 @@ export const DIALECTS: readonly Dialect[] = [
   plain,
 ];
 
-/** The dialect that reads a span. `plain` claims every span, so there is always one. */
-export function dialectFor(span: RawSpan, logs: readonly RawLog[]): Dialect {
+/** The convention that reads a span. `plain` claims every span, so there is always one. */
+export function conventionFor(span: RawSpan, logs: readonly RawLog[]): Convention {
   let best = plain;
   let claim = 0;
-  for (const dialect of DIALECTS) {
-    const own = dialect.claim(span, logs);
+  for (const convention of CONVENTIONS) {
+    const own = convention.claim(span, logs);
     if (own > claim) {
-      best = dialect;
+      best = convention;
       claim = own;
     }
   }

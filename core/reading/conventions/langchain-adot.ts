@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { unwrapJson } from '../decode/decode-json.ts';
-import type { Dialect, RawLog, RawSpan, SpanContent } from '../decode/format.ts';
+import type { Convention, RawLog, RawSpan, SpanContent } from '../decode/format.ts';
 import { buildAgent, buildInference } from './build.ts';
 import { buildOther } from './build-other.ts';
 import { buildTool, toolPartsFrom } from './build-tool.ts';
@@ -9,10 +9,10 @@ import { langchainResult } from './langchain-values.ts';
 
 /**
  * LangChain in AgentCore's split layout, through ADOT: the content is a record `{input: {messages}, output:
- * {messages}}` whose texts are JSON of LangChain's callbacks. Where the span states its kind, the dialect of that
+ * {messages}}` whose texts are JSON of LangChain's callbacks. Where the span states its kind, the convention of that
  * statement reads it; this one is for the records of OpenInference's instrumentation, which do not.
  */
-export const langchainAdot: Dialect = {
+export const langchainAdot: Convention = {
   id: 'langchain-adot',
   title: 'LangChain through ADOT',
   knownBy: 'scope *.instrumentation.langchain with {input, output} bodies and no span kind of its own',

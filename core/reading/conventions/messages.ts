@@ -110,7 +110,7 @@ function isBlockItself(body: JsonObject): boolean {
 function isKnownBlock(value: JsonValue): boolean {
   if (!isJsonObject(value)) return false;
   if (typeof value.type === 'string') return true;
-  return ['text', 'toolUse', 'toolResult', 'reasoningContent', 'image', 'document', 'video'].some(
+  return ['text', 'toolUse', 'toolResult', 'reasoningContent', 'image', 'transcript', 'video'].some(
     (key) => key in value,
   );
 }

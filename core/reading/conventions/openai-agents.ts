@@ -1,10 +1,10 @@
-import type { Dialect } from '../decode/format.ts';
+import type { Convention } from '../decode/format.ts';
 import { textAt } from './attributes.ts';
 import { buildTool } from './build-tool.ts';
 import { readOpenInference } from './openinference.ts';
 
 /** OpenAI Agents SDK through OpenInference: a hand-over is a TOOL span that names the two agents. */
-export const openaiAgents: Dialect = {
+export const openaiAgents: Convention = {
   id: 'openai-agents',
   title: 'OpenAI Agents SDK',
   knownBy:

@@ -1,13 +1,13 @@
 import { isJsonObject } from '../../base/json.ts';
 import { unwrapJson } from '../decode/decode-json.ts';
-import type { Dialect, RawLog, RawSpan, SpanContent } from '../decode/format.ts';
+import type { Convention, RawLog, RawSpan, SpanContent } from '../decode/format.ts';
 import { hasPrefix, textAt, valueAt } from './attributes.ts';
 import { buildAgent, buildInference } from './build.ts';
 import { buildOther } from './build-other.ts';
 import { buildTool, toolPartsFrom } from './build-tool.ts';
 
 /** OpenInference (Arize), which many instrumentations speak. */
-export const openinference: Dialect = {
+export const openinference: Convention = {
   id: 'openinference',
   title: 'OpenInference',
   knownBy: 'openinference.span.kind',

@@ -1,11 +1,11 @@
 import type { Message } from '../../session/session.ts';
-import type { Dialect, RawSpan } from '../decode/format.ts';
+import type { Convention, RawSpan } from '../decode/format.ts';
 import { textAt } from './attributes.ts';
 import { buildInference } from './build.ts';
 import { readGenai } from './genai.ts';
 
 /** OpenLIT: the prompt is one text with a `role: ` line a message, in the event `gen_ai.content.prompt`. */
-export const openlit: Dialect = {
+export const openlit: Convention = {
   id: 'openlit',
   title: 'OpenLIT',
   knownBy: 'scope openlit.* or telemetry.sdk.name openlit',

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { unwrapJson } from '../decode/decode-json.ts';
-import type { Dialect, RawLog, RawSpan, SpanContent } from '../decode/format.ts';
+import type { Convention, RawLog, RawSpan, SpanContent } from '../decode/format.ts';
 import { textAt, valueAt } from './attributes.ts';
 import { buildAgent, buildInference, lastText } from './build.ts';
 import { buildOther } from './build-other.ts';
@@ -9,7 +9,7 @@ import { operationOf } from './genai.ts';
 import { readMessages, readToolDefinitions } from './messages.ts';
 
 /** Pydantic AI (Logfire). Version 1 wrote messages as `events` / `all_messages_events`, later ones follow the conventions. */
-export const pydanticAi: Dialect = {
+export const pydanticAi: Convention = {
   id: 'pydantic-ai',
   title: 'Pydantic AI',
   knownBy: 'scope pydantic-ai',

@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { unwrapJson } from '../decode/decode-json.ts';
-import type { Dialect } from '../decode/format.ts';
+import type { Convention } from '../decode/format.ts';
 import { textAt, valueAt } from './attributes.ts';
 import { buildAgent } from './build.ts';
 import { buildTool, toolPartsFrom } from './build-tool.ts';
 import { openInferenceKind, readOpenInference } from './openinference.ts';
 
 /** Hugging Face smolagents through OpenInference: a tool's input is `{args, kwargs, sanitize_inputs_outputs}`. */
-export const smolagents: Dialect = {
+export const smolagents: Convention = {
   id: 'smolagents',
   title: 'smolagents',
   knownBy: 'scope openinference.instrumentation.smolagents',

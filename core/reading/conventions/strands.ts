@@ -1,4 +1,4 @@
-import type { Dialect, RawLog, RawSpan, SpanContent } from '../decode/format.ts';
+import type { Convention, RawLog, RawSpan, SpanContent } from '../decode/format.ts';
 import { textAt } from './attributes.ts';
 import { buildAgent, buildInference } from './build.ts';
 import { buildOther } from './build-other.ts';
@@ -11,7 +11,7 @@ import { operationOf } from './genai.ts';
  * keeps only the last message of a role there, so the Bedrock call's own records, when present, say more.
  * Unified layout: the same as span events.
  */
-export const strands: Dialect = {
+export const strands: Convention = {
   id: 'strands',
   title: 'Strands Agents',
   knownBy: 'scope strands.telemetry.tracer',

@@ -1,4 +1,4 @@
-import type { Dialect } from '../decode/format.ts';
+import type { Convention } from '../decode/format.ts';
 import { hasPrefix, textAt } from './attributes.ts';
 import { buildAgent, buildInference } from './build.ts';
 import { buildOther } from './build-other.ts';
@@ -6,7 +6,7 @@ import { buildTool, toolPartsFrom } from './build-tool.ts';
 import { readGenai } from './genai.ts';
 
 /** Traceloop / OpenLLMetry. Newer versions also follow the GenAI conventions; these attributes then decide. */
-export const traceloop: Dialect = {
+export const traceloop: Convention = {
   id: 'traceloop',
   title: 'Traceloop OpenLLMetry',
   knownBy: 'traceloop.span.kind, llm.request.type or gen_ai.prompt.N.*',

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { Message, SpanError } from '../../session/session.ts';
 import { unwrapJson } from '../decode/decode-json.ts';
-import type { Dialect, RawLog, RawSpan, SpanContent } from '../decode/format.ts';
+import type { Convention, RawLog, RawSpan, SpanContent } from '../decode/format.ts';
 import { textAt, valueAt, wordsOf } from './attributes.ts';
 import { buildAgent, buildInference, lastText } from './build.ts';
 import { buildOther } from './build-other.ts';
@@ -13,7 +13,7 @@ import { readMessages, readToolDefinitions } from './messages.ts';
  * Vercel AI SDK up to 6 (7 speaks the GenAI conventions). The outer span is the run over all its steps, each
  * `doGenerate` / `doStream` is one model call, so only those count.
  */
-export const vercelAi: Dialect = {
+export const vercelAi: Convention = {
   id: 'vercel-ai',
   title: 'Vercel AI SDK',
   knownBy: 'ai.operationId',

@@ -1,9 +1,9 @@
-import type { Dialect } from '../decode/format.ts';
+import type { Convention } from '../decode/format.ts';
 import { hasPrefix } from './attributes.ts';
 import { buildOther } from './build-other.ts';
 
 /** Spans that X-Ray made from segments (Step Functions, Lambda, API calls): no agent content, but errors and time. */
-export const xray: Dialect = {
+export const xray: Convention = {
   id: 'xray',
   title: 'AWS X-Ray segments',
   knownBy: 'aws.xray.* attributes without a scope',

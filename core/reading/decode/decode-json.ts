@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
-import { mendJson } from '../../base/repair-json.ts';
+import { repairJson } from '../../base/repair-json.ts';
 
 /** Deeper documents are refused: every walk over a parsed value may then recurse. */
 export const MAX_JSON_DEPTH = 200;
@@ -84,13 +84,13 @@ export function parseLooseJson(text: string): Decoded {
   if (strict.ok) return strict;
   const { depth, open } = scan(text);
   if (depth > MAX_JSON_DEPTH || !REPAIRABLE.test(text)) return strict;
-  const mended = mendJson(text);
-  const repaired = mended === null ? strict : parseJson(mended);
+  const json = repairJson(text);
+  const repaired = json === null ? strict : parseJson(json);
   if (!repaired.ok) return strict;
   return { ok: true, value: repaired.value, note: open ? 'truncated' : 'repaired' };
 }
 
-/** `[INFO] done` and `{name}, hello` are prose: only what opens like an object, a list of values or a string is mended. */
+/** `[INFO] done` and `{name}, hello` are prose: only what opens like an object, a list of values or a string is repaired. */
 const REPAIRABLE = /^\s{0,64}(\{\s{0,64}(["'}]|\w+\s{0,8}:)|\[\s{0,64}[{["'\d\]-]|")/;
 
 export interface Unwrapped {

@@ -5,11 +5,11 @@ import type { Session, Span, SpanError, SpanFlag, Unread } from '../../session/s
  * Formats come in two families, and the registry (`registry.ts`) holds both:
  *
  * - a **document format** reads a whole file into sessions (chat lists, Strands Session JSON, Who&When, …);
- * - telemetry is read in two moves: a **container** unpacks the file or event into raw records (OTLP/JSON, flat
- *   `aws/spans` records, exports), then a **dialect** reads the content of each raw span by its own scope and
+ * - telemetry is read in two moves: a **envelope** unpacks the file or event into raw records (OTLP/JSON, flat
+ *   `aws/spans` records, exports), then a **convention** reads the content of each raw span by its own scope and
  *   attributes; `core/reading/assembly/assemble.ts` joins them to sessions.
  *
- * A new format is one file in `documents/`, `containers/` or `dialects/`, its line in the registry and its tests.
+ * A new format is one file in `documents/`, `envelopes/` or `conventions/`, its line in the registry and its tests.
  */
 
 /** An OpenTelemetry-like span before its content is understood. Ids are lower-case hex. */
@@ -62,7 +62,7 @@ export type Recognition =
   /** Known, but not ours to read: refused by name with what to do instead. */
   | { readonly match: 'foreign'; readonly name: string; readonly advice: string };
 
-export interface DocumentFormat {
+export interface TranscriptFormat {
   readonly id: string;
   readonly title: string;
   /** How one knows it, for `rootspan formats`. */
@@ -72,7 +72,7 @@ export interface DocumentFormat {
   read(document: JsonValue, source: string): ReadResult;
 }
 
-export interface Container {
+export interface Envelope {
   readonly id: string;
   readonly title: string;
   readonly knownBy: string;
@@ -80,7 +80,7 @@ export interface Container {
   unpack(document: JsonValue): { readonly records: readonly RawRecord[]; readonly unread: readonly Unread[] };
 }
 
-/** What a dialect understood of one span; assembly adds ids, times, tree and errors of the status. */
+/** What a convention understood of one span; assembly adds ids, times, tree and errors of the status. */
 export interface SpanContent {
   readonly span: SpanContentByKind;
   readonly errors: readonly SpanError[];
@@ -103,7 +103,7 @@ type Base =
 type Content<T> = T extends Span ? Omit<T, Base> : never;
 export type SpanContentByKind = Content<Span>;
 
-export interface Dialect {
+export interface Convention {
   readonly id: string;
   readonly title: string;
   readonly knownBy: string;

@@ -1,12 +1,12 @@
 import { canonicalJson, sha256Hex } from '../../base/hash.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { readAttributes } from '../decode/decode-values.ts';
-import type { Container, RawSpan } from '../decode/format.ts';
+import type { Envelope, RawSpan } from '../decode/format.ts';
 
 /**
  * The attributes of a single span and nothing else, as pasted from a trace viewer. Its ids are made from its content.
  */
-export const attributeBag: Container = {
+export const attributeBag: Envelope = {
   id: 'span-attributes',
   title: 'Attributes of one span',
   knownBy: 'an object whose keys are gen_ai.* or openinference.* attributes',

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { joinCutLines, type LogLine } from '../decode/cut-lines.ts';
 import { decodeLogEventMessage } from '../decode/decode-log-event.ts';
-import type { Container, RawRecord } from '../decode/format.ts';
+import type { Envelope, RawRecord } from '../decode/format.ts';
 import { isLogRecord, isSpanRecord, readRecord } from '../decode/raw-record.ts';
 import { UnreadTally } from './unread-tally.ts';
 
@@ -10,7 +10,7 @@ import { UnreadTally } from './unread-tally.ts';
  * wrapped as `{timestamp, raw_otel_json}`, or as text in the rows of `filter-log-events`, `get-log-events`,
  * Logs Insights and decoded subscription envelopes.
  */
-export const flatRecords: Container = {
+export const flatRecords: Envelope = {
   id: 'aws-flat',
   title: 'CloudWatch span and log records',
   knownBy:

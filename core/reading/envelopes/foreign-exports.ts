@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import type { Container, Recognition } from '../decode/format.ts';
+import type { Envelope, Recognition } from '../decode/format.ts';
 
 const ADVICE =
   'Export the traces as OTLP/JSON instead (the OpenTelemetry collector’s file exporter, or the vendor’s OTLP export), which keeps scopes and typed values.';
@@ -29,7 +29,7 @@ const KNOWN: readonly {
   { name: 'an OTLP metrics export', is: (first) => Array.isArray(first.resourceMetrics) },
 ];
 
-export const foreignExports: Container = {
+export const foreignExports: Envelope = {
   id: 'foreign-exports',
   title: 'Traces of other systems (not read, named)',
   knownBy: 'Jaeger, Zipkin, Datadog and X-Ray trace JSON, OTLP metrics',

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { isOtlp, otlpItems } from '../decode/decode-log-event.ts';
-import type { Container, RawRecord } from '../decode/format.ts';
+import type { Envelope, RawRecord } from '../decode/format.ts';
 import { readRecord } from '../decode/raw-record.ts';
 import { UnreadTally } from './unread-tally.ts';
 
 /** OTLP/JSON, one export request or a list of them (a JSON Lines file of the collector's file exporter). */
-export const otlpJson: Container = {
+export const otlpJson: Envelope = {
   id: 'otlp-json',
   title: 'OTLP/JSON export',
   knownBy: 'resourceSpans[] or resourceLogs[]',

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import type { Container, RawRecord } from '../decode/format.ts';
+import type { Envelope, RawRecord } from '../decode/format.ts';
 import { isSpanRecord, readRecord } from '../decode/raw-record.ts';
 import { UnreadTally } from './unread-tally.ts';
 
 /** Spans as SDK exporters and test fixtures write them: snake_case, alone or as `{session_id, spans: […]}`. */
-export const spanList: Container = {
+export const spanList: Envelope = {
   id: 'span-list',
   title: 'Span list (snake_case)',
   knownBy: '[{trace_id, span_id, parent_span_id, attributes, scope}], or {session_id, spans: […]}',

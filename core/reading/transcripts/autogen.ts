@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import type { DocumentFormat } from '../decode/format.ts';
+import type { TranscriptFormat } from '../decode/format.ts';
 import { hasSeveralSpeakers, isChatList } from './chat-completions.ts';
 import { buildConversation } from './conversation.ts';
 import { objectsIn, sourceStem, textAt } from './fields.ts';
@@ -21,7 +21,7 @@ export function isSpeakerList(value: JsonValue | undefined): value is JsonObject
  * Logs of AutoGen and Magentic-One: a list of messages whose speaker stands in `name`, `source` or `role`
  * ("Orchestrator (thought)", "Orchestrator (-> WebSurfer)", "WebSurfer", "human").
  */
-export const autogen: DocumentFormat = {
+export const autogen: TranscriptFormat = {
   id: 'autogen',
   title: 'AutoGen and Magentic-One message logs',
   knownBy: '[{role: "Agent (-> Other)", content}] or [{role, name, content}] with several names',

@@ -4,7 +4,7 @@ import { readArguments, readBlock, resultText } from '../conventions/blocks.ts';
 import { readToolDefinitions } from '../conventions/messages.ts';
 import { arrayAt, objectAt, objectsIn } from './fields.ts';
 
-/** Content of a message: text, or blocks in any vocabulary. What was mended or cut is added to `flags`. */
+/** Content of a message: text, or blocks in any vocabulary. What was repaired or cut is added to `flags`. */
 export function readBlocks(content: JsonValue | undefined, flags: Set<SpanFlag>): Block[] {
   if (content === undefined) return [];
   return (Array.isArray(content) ? content : [content]).flatMap((part) => readBlock(part, flags));

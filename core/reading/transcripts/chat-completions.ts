@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { SessionInvalidError } from '../../errors/errors.ts';
-import type { DocumentFormat } from '../decode/format.ts';
+import type { TranscriptFormat } from '../decode/format.ts';
 import { readTools } from './blocks.ts';
 import { readChatTurns } from './chat-turns.ts';
 import { buildConversation } from './conversation.ts';
@@ -36,7 +36,7 @@ export function hasSeveralSpeakers(messages: readonly JsonObject[]): boolean {
  * A list of chat messages, bare or as `messages` of a request body or log record, with OpenAI, Anthropic or Bedrock
  * content blocks. Tool definitions are read where the file has them, so that calls can be checked by their schema.
  */
-export const chatCompletions: DocumentFormat = {
+export const chatCompletions: TranscriptFormat = {
   id: 'chat-completions',
   title: 'Chat messages (OpenAI, Anthropic or Bedrock style)',
   knownBy: '[{role, content}] or {messages: [{role, content}], tools?, system?}',

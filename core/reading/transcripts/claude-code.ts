@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { Block, SpanError, ToolDefinition } from '../../session/session.ts';
-import type { DocumentFormat } from '../decode/format.ts';
+import type { TranscriptFormat } from '../decode/format.ts';
 import { readTools } from './blocks.ts';
 import { readChatTurn } from './chat-turns.ts';
 import { buildConversation, type Turn } from './conversation.ts';
@@ -24,7 +24,7 @@ function isTurnLine(line: JsonValue | undefined): line is JsonObject {
  * blocks. The blocks of one answer come on lines of their own with the same `message.id`; they are one model call.
  * Lines of other types (summaries, snapshots, progress) carry no turn and are left out.
  */
-export const claudeCode: DocumentFormat = {
+export const claudeCode: TranscriptFormat = {
   id: 'claude-code',
   title: 'Claude Code transcripts',
   knownBy: 'lines {type: "user" | "assistant", message: {role, content}}',

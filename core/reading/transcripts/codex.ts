@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { SpanError, SpanFlag } from '../../session/session.ts';
 import { unwrapJson } from '../decode/decode-json.ts';
-import type { DocumentFormat } from '../decode/format.ts';
+import type { TranscriptFormat } from '../decode/format.ts';
 import { plainText, reasoningText, toolUse } from './blocks.ts';
 import { readChatTurn, readUsage } from './chat-turns.ts';
 import { buildConversation, type Turn } from './conversation.ts';
@@ -13,7 +13,7 @@ const EVENT_TYPES = /^(thread\.started|turn\.(started|completed|failed)|item\.(s
  * Codex: events of `codex exec --json` (`item.completed`, …) and recorded session files (`response_item` lines). An
  * item that was started and never completed is a call without a result.
  */
-export const codex: DocumentFormat = {
+export const codex: TranscriptFormat = {
   id: 'codex',
   title: 'Codex event streams and session files',
   knownBy: 'lines {type: "item.completed", item} or {type: "response_item", payload}',

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { SpanError, SpanFlag } from '../../session/session.ts';
-import type { DocumentFormat } from '../decode/format.ts';
+import type { TranscriptFormat } from '../decode/format.ts';
 import { plainText, toolUse } from './blocks.ts';
 import { buildConversation, type Turn } from './conversation.ts';
 import { objectAt, objectsIn, sourceStem, textAt } from './fields.ts';
@@ -17,7 +17,7 @@ function isEvent(line: JsonValue | undefined): line is JsonObject {
  * Trajectories of the Exgentic harness: lines of actions (a message to the user, or a tool call) and observations (a
  * user's message, or a tool's result). The position is the line's index.
  */
-export const exgentic: DocumentFormat = {
+export const exgentic: TranscriptFormat = {
   id: 'exgentic',
   title: 'Exgentic trajectories',
   knownBy: 'lines {event: "action" | "observation", session_id, step}',

@@ -1,4 +1,4 @@
-import type { DocumentFormat } from '../decode/format.ts';
+import type { TranscriptFormat } from '../decode/format.ts';
 import { autogen } from './autogen.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { claudeCode } from './claude-code.ts';
@@ -13,7 +13,7 @@ import { tauBench } from './tau-bench.ts';
 import { whoWhen } from './who-when.ts';
 
 /** Every document format. On equal sureness the earlier one reads the file. */
-export const DOCUMENTS: readonly DocumentFormat[] = [
+export const TRANSCRIPTS: readonly TranscriptFormat[] = [
   rootspan,
   strandsSession,
   tauBench,

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { assembleSessions } from '../assembly/assemble.ts';
 import { unwrapJson } from '../decode/decode-json.ts';
-import type { DocumentFormat, RawSpan } from '../decode/format.ts';
+import type { RawSpan, TranscriptFormat } from '../decode/format.ts';
 import { arrayAt, numberAt, objectAt, objectsIn, textAt, toUnixNano } from './fields.ts';
 import { type TraceEntry, traceRecord } from './trace-records.ts';
 
@@ -22,7 +22,7 @@ function exportedTrace(value: JsonValue | undefined): ExportedTrace | null {
 }
 
 /** Exports of Langfuse: a trace with its observations, or a list of these. Input, output and metadata may be null or JSON text. */
-export const langfuse: DocumentFormat = {
+export const langfuse: TranscriptFormat = {
   id: 'langfuse',
   title: 'Langfuse exports',
   knownBy: '{trace, observations: [{id, type, input, output, level}]}, or {id, observations}',

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { assembleSessions } from '../assembly/assemble.ts';
-import type { DocumentFormat, RawSpan } from '../decode/format.ts';
+import type { RawSpan, TranscriptFormat } from '../decode/format.ts';
 import { arrayAt, numberAt, objectAt, objectsIn, textAt, toUnixNano } from './fields.ts';
 import { type TraceEntry, traceRecord } from './trace-records.ts';
 
@@ -23,7 +23,7 @@ function isRun(run: JsonObject): boolean {
  * Runs of LangSmith: `{post, patch}` batches, whose halves are merged by id, or a list of runs. `session_id` of a run
  * is the project; the conversation's id stands in `extra.metadata`.
  */
-export const langsmith: DocumentFormat = {
+export const langsmith: TranscriptFormat = {
   id: 'langsmith',
   title: 'LangSmith runs',
   knownBy: '{post: [run], patch: [run]}, {runs}, or [{id, run_type, dotted_order, inputs, outputs}]',

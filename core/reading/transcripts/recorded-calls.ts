@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { InferenceSpan, Message, Span, SpanError, ToolSpan } from '../../session/session.ts';
-import type { DocumentFormat } from '../decode/format.ts';
+import type { TranscriptFormat } from '../decode/format.ts';
 import { readTools } from './blocks.ts';
 import { isChatList } from './chat-completions.ts';
 import { readChatTurn, readUsage, systemText } from './chat-turns.ts';
@@ -36,7 +36,7 @@ const SAMPLE = 20;
  * HTTP recorders, Bedrock's invocation logs and AutoGen's event log keep them. The calls of one file are one session
  * in order.
  */
-export const recordedCalls: DocumentFormat = {
+export const recordedCalls: TranscriptFormat = {
   id: 'recorded-calls',
   title: 'Recorded model calls (Bedrock, Anthropic, OpenAI)',
   knownBy:

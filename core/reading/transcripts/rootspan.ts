@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { isJsonObject } from '../../base/json.ts';
 import { SessionInvalidError } from '../../errors/errors.ts';
 import { sessionSchema } from '../../session/session.ts';
-import type { DocumentFormat } from '../decode/format.ts';
+import type { TranscriptFormat } from '../decode/format.ts';
 
 /** Our own normal form, as `rootspan` stores and exports it. Camel case and `kind` tell it from Strands' JSON. */
-export const rootspan: DocumentFormat = {
+export const rootspan: TranscriptFormat = {
   id: 'rootspan',
   title: 'Rootspan session (normal form)',
   knownBy: '{sessionId, format, traces: [{traceId, spans: [{kind, spanId}]}]}',

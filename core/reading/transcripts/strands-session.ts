@@ -13,7 +13,7 @@ import type {
 import { arrange, type TreeNode } from '../assembly/tree.ts';
 import { readArguments } from '../conventions/blocks.ts';
 import { readToolDefinitions } from '../conventions/messages.ts';
-import type { DocumentFormat } from '../decode/format.ts';
+import type { TranscriptFormat } from '../decode/format.ts';
 import { plainText, readBlocks, toolUse } from './blocks.ts';
 import { objectAt, objectsIn, sourceStem, textAt, toUnixNano } from './fields.ts';
 
@@ -24,7 +24,7 @@ function spanType(span: JsonObject): string | undefined {
 }
 
 /** `Session` of Strands Evals as JSON: traces of spans with `span_type`, in snake case or camel case. */
-export const strandsSession: DocumentFormat = {
+export const strandsSession: TranscriptFormat = {
   id: 'strands-session',
   title: 'Strands Evals Session JSON',
   knownBy: '{session_id, traces: [{spans: [{span_type, span_info}]}]}',

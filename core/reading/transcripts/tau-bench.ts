@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { SessionInvalidError } from '../../errors/errors.ts';
 import type { Session, Unread } from '../../session/session.ts';
-import type { DocumentFormat } from '../decode/format.ts';
+import type { TranscriptFormat } from '../decode/format.ts';
 import { readTools } from './blocks.ts';
 import { isChatList } from './chat-completions.ts';
 import { readChatTurns } from './chat-turns.ts';
@@ -26,7 +26,7 @@ function isRun(value: JsonValue | undefined): value is JsonObject {
  * A run carries its own answers (`reward`, `reward_info`, `info.task.actions`, `info.task.outputs`, `records`). Only
  * the messages, tool definitions and the simulated user's instruction are taken from it, so no answer can follow.
  */
-export const tauBench: DocumentFormat = {
+export const tauBench: TranscriptFormat = {
   id: 'tau-bench',
   title: 'tau-bench task runs',
   knownBy: '{task_id, traj: [{role, content}], info.task} or a list of these',

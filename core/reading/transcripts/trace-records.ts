@@ -27,7 +27,7 @@ export interface TraceEntry {
 const OPERATIONS = { model: 'chat', tool: 'execute_tool', agent: 'invoke_agent', other: 'other' } as const;
 
 /**
- * Writes the entry as a span of OpenTelemetry's GenAI conventions, which the `otel-genai` dialect reads. Exports of
+ * Writes the entry as a span of OpenTelemetry's GenAI conventions, which the `otel-genai` convention reads. Exports of
  * tracing products are trees of timed spans like telemetry, so assembly (order, cycles, pairing, duplicates) does
  * for them what it does for telemetry.
  */
@@ -48,7 +48,7 @@ export function traceRecord(entry: TraceEntry): RawSpan {
     put('gen_ai.tool.call.arguments', entry.input);
     put('gen_ai.tool.call.result', entry.output);
   } else {
-    // Opaque values: lists of messages, LangChain objects and plain text are told apart by the dialect.
+    // Opaque values: lists of messages, LangChain objects and plain text are told apart by the convention.
     put('input.value', entry.input);
     put('output.value', entry.output);
   }

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import type { DocumentFormat } from '../decode/format.ts';
+import type { TranscriptFormat } from '../decode/format.ts';
 import { isSpeakerList } from './autogen.ts';
 import { isChatList } from './chat-completions.ts';
 import { buildConversation } from './conversation.ts';
@@ -11,7 +11,7 @@ import { readSpeakerTurns } from './speakers.ts';
  * (`mistake_agent`, `mistake_step`, `mistake_reason`, `mistake_type`, `ground_truth`, `labels`, …) are not among the
  * three fields taken, so they cannot follow.
  */
-export const whoWhen: DocumentFormat = {
+export const whoWhen: TranscriptFormat = {
   id: 'who-when',
   title: 'Who&When records',
   knownBy: '{history: [{role, name?, content}], question, system_prompt?}',

@@ -200,7 +200,11 @@ describe('answers', () => {
   ])('may be %s', async (_, modelOutput, outputTokens) => {
     await respond({ recordId: await hashOf(sampleRequest()), modelOutput });
     const answer = await ask(sampleRequest());
-    expect(answer).toMatchObject({ text: '{"ok":true}', rung: 'text', usage: { outputTokens, calls: 1 } });
+    expect(answer).toMatchObject({
+      text: '{"ok":true}',
+      outputMode: 'text',
+      usage: { outputTokens, calls: 1 },
+    });
   });
 
   it('cost half of the list price where the model is known', async () => {

@@ -32,7 +32,7 @@ function bodies(): Record<string, unknown>[] {
 }
 
 describe('an answer', () => {
-  it('comes over HTTP/2 with usage, cost, rung and hash', async () => {
+  it('comes over HTTP/2 with usage, cost, output mode and hash', async () => {
     const usage = {
       inputTokens: 1000,
       outputTokens: 100,
@@ -45,7 +45,7 @@ describe('an answer', () => {
     expect(answer).toMatchObject({
       text: '{"ok":true}',
       model: SONNET_46,
-      rung: 'native-schema',
+      outputMode: 'native-schema',
       cached: false,
       usage: {
         inputTokens: 1000,
@@ -102,7 +102,7 @@ describe('a client that is not set up', () => {
 });
 
 describe('a refused structured output steps down', () => {
-  it('schema, then tool, then text; and remembers the rung for the model', async () => {
+  it('schema, then tool, then text; and remembers the output mode for the model', async () => {
     const model = await serve([
       converseError(
         400,
@@ -113,13 +113,13 @@ describe('a refused structured output steps down', () => {
       converseAnswer('{"ok":true}'),
       converseAnswer('{"ok":false}'),
     ]);
-    expect(await model.ask(sampleRequest())).toMatchObject({ rung: 'text', text: '{"ok":true}' });
+    expect(await model.ask(sampleRequest())).toMatchObject({ outputMode: 'text', text: '{"ok":true}' });
     expect(bodies().map((body) => ['outputConfig' in body, 'toolConfig' in body])).toEqual([
       [true, false],
       [false, true],
       [false, false],
     ]);
-    expect(await model.ask(sampleRequest())).toMatchObject({ rung: 'text', text: '{"ok":false}' });
+    expect(await model.ask(sampleRequest())).toMatchObject({ outputMode: 'text', text: '{"ok":false}' });
     expect(bodies()).toHaveLength(4);
   });
 
@@ -132,7 +132,10 @@ describe('a refused structured output steps down', () => {
       converseError(400, 'ValidationException', 'output_config is not supported'),
       converseAnswer('', { content, stopReason: 'tool_use' }),
     ]);
-    expect(await model.ask(sampleRequest())).toMatchObject({ rung: 'strict-tool', text: '{"ok":true}' });
+    expect(await model.ask(sampleRequest())).toMatchObject({
+      outputMode: 'strict-tool',
+      text: '{"ok":true}',
+    });
     expect(bodies()[1]?.toolConfig).toMatchObject({
       tools: [{ toolSpec: { name: 'verdict', strict: true, inputSchema: { json: { type: 'object' } } } }],
       toolChoice: { tool: { name: 'verdict' } },
@@ -144,7 +147,7 @@ describe('a refused structured output steps down', () => {
       [converseError(400, 'ValidationException', 'output_config is not supported'), converseAnswer('{}')],
       SONNET_55,
     );
-    expect(await model.ask(sampleRequest())).toMatchObject({ rung: 'text' });
+    expect(await model.ask(sampleRequest())).toMatchObject({ outputMode: 'text' });
   });
 
   it('a too large grammar concerns that schema only', async () => {
@@ -153,17 +156,17 @@ describe('a refused structured output steps down', () => {
       converseAnswer('', { content: [{ toolUse: { toolUseId: 't', name: 'v', input: {} } }] }),
       converseAnswer('{}'),
     ]);
-    expect((await model.ask(sampleRequest())).rung).toBe('strict-tool');
+    expect((await model.ask(sampleRequest())).outputMode).toBe('strict-tool');
     const other = sampleRequest({ answer: { ...sampleRequest().answer, name: 'other' } });
-    expect((await model.ask(other)).rung).toBe('native-schema');
+    expect((await model.ask(other)).outputMode).toBe('native-schema');
   });
 
-  it('drops temperature without leaving the rung', async () => {
+  it('drops temperature without leaving the output mode', async () => {
     const model = await serve([
       converseError(400, 'ValidationException', '`temperature` is deprecated for this model.'),
       converseAnswer('{}'),
     ]);
-    expect((await model.ask(sampleRequest())).rung).toBe('native-schema');
+    expect((await model.ask(sampleRequest())).outputMode).toBe('native-schema');
     expect(bodies()[1]?.inferenceConfig).toEqual({ maxTokens: 500 });
   });
 
@@ -176,7 +179,7 @@ describe('a refused structured output steps down', () => {
       name: ErrorName.ConfigurationInvalid,
       message: expect.stringContaining('first complaint'),
     });
-    expect((await model.ask(sampleRequest())).rung).toBe('native-schema');
+    expect((await model.ask(sampleRequest())).outputMode).toBe('native-schema');
   });
 });
 

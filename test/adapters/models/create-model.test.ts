@@ -121,7 +121,7 @@ describe('the response cache', () => {
   );
 });
 
-describe('retries at a desk', () => {
+describe('retries locally', () => {
   const deps = (waits: number[], random = 1) => ({
     sleep: async (ms: number) => void waits.push(ms),
     random: () => random,

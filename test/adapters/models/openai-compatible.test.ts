@@ -54,7 +54,7 @@ describe('an answer', () => {
     expect(await model.ask(sampleRequest({ system: 'Be exact.' }))).toMatchObject({
       text: '{"ok":true}',
       model: 'served-model',
-      rung: 'native-schema',
+      outputMode: 'native-schema',
       usage: { inputTokens: 200, cacheReadTokens: 800, outputTokens: 50, costUsd: null, calls: 1 },
     });
     expect(server?.requests[0]).toMatchObject({
@@ -93,10 +93,10 @@ describe('a server that takes less', () => {
       chatAnswer('{"ok":true}'),
       chatAnswer('{"ok":true}'),
     ]);
-    expect((await model.ask(sampleRequest())).rung).toBe('text');
-    expect((await model.ask(sampleRequest())).rung).toBe('text');
+    expect((await model.ask(sampleRequest())).outputMode).toBe('text');
+    expect((await model.ask(sampleRequest())).outputMode).toBe('text');
     expect(formats()).toEqual(['json_schema', 'json_object', 'plain', 'plain']);
-    // The form is in the prompt as well, so that the last rung can know it.
+    // The form is in the prompt as well, so that the last output mode can know it.
     expect(JSON.stringify(bodies()[2])).toContain('additionalProperties');
   });
 

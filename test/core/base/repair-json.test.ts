@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../core/base/json.ts';
-import { mendJson } from '../../../core/base/repair-json.ts';
+import { repairJson } from '../../../core/base/repair-json.ts';
 
-const mended = (text: string): unknown => {
-  const json = mendJson(text);
-  return json === null ? 'not mended' : JSON.parse(json);
+const repaired = (text: string): unknown => {
+  const json = repairJson(text);
+  return json === null ? 'not repaired' : JSON.parse(json);
 };
 
-describe('what is mended', () => {
+describe('what is repaired', () => {
   it.each<[string, string, unknown]>([
     [
       'Python',
@@ -36,7 +36,7 @@ describe('what is mended', () => {
     ['cut in a text', '{"a": ["b', { a: ['b'] }],
     ['cut after a name', '{"a": 1, "b":', { a: 1 }],
     ['cut after a backslash', '["a\\', ['a']],
-  ])('%s', (_, text, expected) => expect(mended(text)).toEqual(expected));
+  ])('%s', (_, text, expected) => expect(repaired(text)).toEqual(expected));
 
   it.each([
     '{name}, hello',
@@ -48,7 +48,7 @@ describe('what is mended', () => {
     '',
     '[INFO] done',
     '{1, 2}',
-  ])('what is no JSON is not: %s', (text) => expect(mended(text)).toBe('not mended'));
+  ])('what is no JSON is not: %s', (text) => expect(repaired(text)).toBe('not repaired'));
 });
 
 describe('laws', () => {
@@ -57,21 +57,21 @@ describe('laws', () => {
   it('JSON stays what it is', () => {
     fc.assert(
       fc.property(json, fc.nat({ max: 4 }), (value, indent) => {
-        expect(mended(JSON.stringify(value, null, indent))).toEqual(value);
+        expect(repaired(JSON.stringify(value, null, indent))).toEqual(value);
       }),
     );
   });
 
-  it('JSON cut anywhere is mended to JSON, or not at all, and nothing throws', () => {
+  it('JSON cut anywhere is repaired to JSON, or not at all, and nothing throws', () => {
     fc.assert(
       fc.property(json, fc.double({ min: 0, max: 1, noNaN: true }), (value, share) => {
         const text = JSON.stringify([value]);
-        mended(text.slice(0, Math.ceil(text.length * share)));
+        repaired(text.slice(0, Math.ceil(text.length * share)));
       }),
     );
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...'{}[]()"\',:\\/ \n*”“ax1'), { maxLength: 40 }), (units) => {
-        mended(units.join(''));
+        repaired(units.join(''));
       }),
       { numRuns: 3000 },
     );
@@ -84,7 +84,7 @@ describe('hostile texts of 1 MB', () => {
     '%j',
     (piece) => {
       for (const start of ['["', '[', '{"a":"', "{'a':'"])
-        mendJson(start + piece.repeat(1_000_000 / piece.length));
+        repairJson(start + piece.repeat(1_000_000 / piece.length));
     },
     60_000,
   );

@@ -154,7 +154,7 @@ describe('constraints for one run', () => {
     expect((await result).quarantined[0]?.reason).toBe('it names no span of the run');
   });
 
-  it('that do not compile are mended once, by a call that sends neither run nor agent', async () => {
+  it('that do not compile are repaired once, by a call that sends neither run nor agent', async () => {
     const bad = written({ assertion: 'call.args.amount <= greatest(calls)', spans: ['s2'] });
     const { model, result } = deep({
       dynamic: { constraints: [bad] },

@@ -21,7 +21,7 @@ const cut = new UnusableAnswerError('cut', 'it used all tokens', {
       calls: 1,
     },
     model: 'm',
-    rung: 'text',
+    outputMode: 'text',
     requestHash: 'h',
     cached: false,
     durationMs: 1,

@@ -117,7 +117,7 @@ describe('laws', () => {
     );
   });
 
-  it('a long answer is read, and mended, like a short one', () => {
+  it('a long answer is read, and repaired, like a short one', () => {
     const span = 'x'.repeat(100_000);
     const long = JSON.stringify({ failures: [{ ...value.failures[0], span }] });
     expect(readAnswer(`Here: ${long}`, schema).ok).toBe(true);

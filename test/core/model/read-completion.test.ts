@@ -6,13 +6,13 @@ import { acceptCompletion, readCompletion } from '../../../core/model/read-compl
 const meta = {
   usage: NO_USAGE,
   model: 'm',
-  rung: 'text' as const,
+  outputMode: 'text' as const,
   requestHash: 'h',
   cached: false,
   durationMs: 0,
 };
 
-describe('a response in any dialect', () => {
+describe('a response in any convention', () => {
   it.each([
     [
       'Converse, text beside reasoning',

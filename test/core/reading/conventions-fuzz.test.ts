@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../core/base/json.ts';
 import { assembleSessions } from '../../../core/reading/assembly/assemble.ts';
 import { examineTelemetry } from '../../../core/reading/doctor.ts';
-import { CONTAINERS, unpackTelemetry } from '../../../core/reading/envelopes/index.ts';
+import { ENVELOPES, unpackTelemetry } from '../../../core/reading/envelopes/index.ts';
 import { sessionSchema } from '../../../core/session/session.ts';
 
 /** Telemetry is untrusted: whatever stands where content is expected, reading ends in a session or an unread entry. */
@@ -208,12 +208,12 @@ it('reading ends in valid sessions of well-formed text, and nothing reaches a pr
   );
 });
 
-it('containers decide about any document without throwing', () => {
+it('envelopes decide about any document without throwing', () => {
   fc.assert(
     fc.property(fc.oneof(shaped, fc.array(shaped), fc.jsonValue() as fc.Arbitrary<JsonValue>), (document) => {
-      for (const container of CONTAINERS) {
-        container.recognise(document);
-        container.unpack(document);
+      for (const envelope of ENVELOPES) {
+        envelope.recognise(document);
+        envelope.unpack(document);
       }
     }),
     { numRuns: 500 },

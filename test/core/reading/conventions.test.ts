@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DIALECTS, dialectFor } from '../../../core/reading/conventions/index.ts';
+import { CONVENTIONS, conventionFor } from '../../../core/reading/conventions/index.ts';
 import { type Block, sessionSpans } from '../../../core/session/session.ts';
 import {
   agents,
@@ -14,9 +14,9 @@ import {
 const callsOf = (blocks: readonly Block[]): string[] =>
   blocks.flatMap((b) => (b.type === 'tool_use' ? [b.name] : []));
 
-it('each fixture is read by the dialect of its producer, span by span', () => {
+it('each fixture is read by the convention of its producer, span by span', () => {
   const seen = (name: string): string[] => [
-    ...new Set(recordsOf(fixture(name)).flatMap((r) => (r.type === 'span' ? [dialectFor(r, []).id] : []))),
+    ...new Set(recordsOf(fixture(name)).flatMap((r) => (r.type === 'span' ? [conventionFor(r, []).id] : []))),
   ];
   expect(seen('agentcore-split-spans').sort()).toEqual(['botocore-bedrock', 'plain', 'strands']);
   expect(seen('langchain-adot')).toEqual(['traceloop']);
@@ -30,9 +30,9 @@ it('each fixture is read by the dialect of its producer, span by span', () => {
   expect(seen('xray-twice')).toEqual(['xray']);
 });
 
-it('dialect ids are distinct and say how they are known', () => {
-  expect(new Set(DIALECTS.map((d) => d.id)).size).toBe(DIALECTS.length);
-  for (const dialect of DIALECTS) expect(dialect.knownBy).not.toBe('');
+it('convention ids are distinct and say how they are known', () => {
+  expect(new Set(CONVENTIONS.map((d) => d.id)).size).toBe(CONVENTIONS.length);
+  for (const convention of CONVENTIONS) expect(convention.knownBy).not.toBe('');
 });
 
 describe('Strands on AgentCore, split layout', () => {

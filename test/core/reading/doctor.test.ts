@@ -135,7 +135,7 @@ it('finds nothing to complain about in whole telemetry', () => {
   expect(examineTelemetry(recordsOf(document))).toEqual({
     records: { spans: 3, logs: 1, unread: 0 },
     sessions: 1,
-    dialects: { 'otel-genai': 3 },
+    conventions: { 'otel-genai': 3 },
     kinds: { invoke_agent: 1, inference: 1, execute_tool: 1 },
     findings: [],
   });

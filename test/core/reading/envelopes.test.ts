@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../core/base/json.ts';
-import { CONTAINERS, unpackTelemetry } from '../../../core/reading/envelopes/index.ts';
+import { ENVELOPES, unpackTelemetry } from '../../../core/reading/envelopes/index.ts';
 import { readSessions } from '../../../core/reading/registry.ts';
 import { fixture, flatSpan, recordsOf } from '../../helpers/telemetry.ts';
 
@@ -47,7 +47,7 @@ describe('one record, however it is packed', () => {
       },
     ],
   ])('%s', (_, document) => {
-    expect(unpackTelemetry(document)).toMatchObject({ container: 'aws-flat', unread: [] });
+    expect(unpackTelemetry(document)).toMatchObject({ envelope: 'aws-flat', unread: [] });
     expect(recordsOf(document)).toEqual(wanted);
   });
 });
@@ -162,7 +162,7 @@ describe('refused by name', () => {
     ['OTLP metrics', { resourceMetrics: [{ scopeMetrics: [] }] }],
     ['subscription event', { awslogs: { data: 'H4sI' } }],
   ])('%s', (name, document) => {
-    expect(CONTAINERS.some((c) => c.recognise(document).match === 'yes')).toBe(false);
+    expect(ENVELOPES.some((c) => c.recognise(document).match === 'yes')).toBe(false);
     expect(() => readSessions({ document, source: 'given.json' })).toThrow(new RegExp(name));
   });
 });

@@ -97,7 +97,7 @@ const explained = fc.record({
         timing: mostly(fc.constantFrom('ONLY_AT_TASK_END', 'never')),
         explanation: mostly(fc.constant('why')),
         fixType: mostly(fc.constantFrom('OTHERS', 'FIX_IT')),
-        fix: mostly(fc.constantFrom('mend', 'Mend', 'repair')),
+        fix: mostly(fc.constantFrom('repair', 'Repair', 'repair')),
       }),
     ),
     { maxLength: 5 },

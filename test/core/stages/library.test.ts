@@ -104,7 +104,7 @@ describe('library', () => {
           calls: 1,
         },
         model: 'mine',
-        rung: 'text',
+        outputMode: 'text',
         requestHash: hashRequest('mine', request),
         cached: false,
         durationMs: 7,

@@ -46,7 +46,7 @@ const causeOf = (failure: string, location = failure) => ({
   timing: 'ONLY_AT_TASK_END',
   explanation: `why ${failure}`,
   fixType: 'OTHERS',
-  fix: `mend ${failure}`,
+  fix: `repair ${failure}`,
 });
 const stepAt = (span: string) => ({
   span,

@@ -81,7 +81,7 @@ describe('arguments', () => {
   it('JSON text is parsed and not kept twice', () => {
     expect(argumentsOf('{"cmd": "ls"}')).toEqual({ name: 'run', toolCallId: 'a', arguments: { cmd: 'ls' } });
   });
-  it('a raw newline inside a string is mended, with the text kept', () => {
+  it('a raw newline inside a string is repaired, with the text kept', () => {
     const raw = '{"cmd": "git commit -m \nfix"}';
     expect(argumentsOf(raw)).toMatchObject({ arguments: { cmd: 'git commit -m \nfix' }, argumentsRaw: raw });
   });
@@ -89,7 +89,7 @@ describe('arguments', () => {
     const raw = JSON.stringify(JSON.stringify({ city: 'X' }));
     expect(argumentsOf(raw)).toMatchObject({ arguments: { city: 'X' }, argumentsRaw: raw });
   });
-  it('the call that had to be mended is flagged', () => {
+  it('the call that had to be repaired is flagged', () => {
     const session = read([{ role: 'assistant', tool_calls: [call('a', 'run', "{'cmd': True}")] }]);
     expect(sessionSpans(session)[0]).toMatchObject({
       flags: ['arguments-repaired'],
