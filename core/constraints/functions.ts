@@ -1,15 +1,15 @@
 import type { ToolExchange } from '../trajectory/trajectory.ts';
+import { numbersIn, type ValueSources } from '../trajectory/value-sources.ts';
 import { EvaluationFault, type Meter } from './meter.ts';
 import { list, text, typeFault } from './operators.ts';
 import type { Patterns } from './patterns.ts';
-import { type EarlierText, numbersIn } from './provenance.ts';
 import { equals, hasKey, isList, isMap, readKey, type Value, type ValueMap } from './values.ts';
 
 /** What the own functions need beyond their arguments. */
 export interface FunctionContext {
   readonly meter: Meter;
   readonly patterns: Patterns;
-  readonly earlier: EarlierText;
+  readonly sources: ValueSources;
   /** Index of the step the question is asked at. */
   readonly now: number;
   /** The call behind a `Call` value. */
@@ -94,6 +94,24 @@ function sameId(a: Value, b: Value, meter: Meter): boolean {
       .replace(/\s+/g, '');
   };
   return plain(a) === plain(b);
+}
+
+/** Whether every scalar inside the value was named before the step. Empty values and booleans need no source. */
+function isSupported(value: Value, byUserOnly: boolean, context: FunctionContext): boolean {
+  const { meter, sources, now } = context;
+  meter.charge(1);
+  if (value === null || typeof value === 'boolean' || value === '') return true;
+  if (isList(value)) return value.every((item) => isSupported(item, byUserOnly, context));
+  if (isMap(value)) {
+    const items = Object.values(value);
+    meter.charge(items.length);
+    return items.every((item) => isSupported(item, byUserOnly, context));
+  }
+  if (typeof value === 'string') meter.charge(value.length / 8);
+  for (const source of sources.before(value, now, (units) => meter.charge(units))) {
+    if (source.byUser || !byUserOnly) return true;
+  }
+  return false;
 }
 
 const YES =
@@ -230,13 +248,13 @@ export const FUNCTIONS: readonly LanguageFunction[] = [
     signature: 'supported(dyn): bool',
     meaning:
       'the value (each value inside it) was said by the user, the system or a tool result before this step',
-    run: ([value], context) => context.earlier.supports(value ?? null, context.now, false, context.meter),
+    run: ([value], context) => isSupported(value ?? null, false, context),
   },
   {
     name: 'saidByUser',
     signature: 'saidByUser(dyn): bool',
     meaning: 'the value was said by the user before this step',
-    run: ([value], context) => context.earlier.supports(value ?? null, context.now, true, context.meter),
+    run: ([value], context) => isSupported(value ?? null, true, context),
   },
   {
     name: 'confirmedBefore',

@@ -4,11 +4,11 @@ import { failureOf } from '../trajectory/exchanges.ts';
 import { parseResult } from '../trajectory/result-values.ts';
 import type { Step, ToolExchange, Trajectory } from '../trajectory/trajectory.ts';
 import { agentSpeech, readUtterances } from '../trajectory/utterances.ts';
+import { valueSourcesOf } from '../trajectory/value-sources.ts';
 import type { FunctionContext } from './functions.ts';
 import type { Scope } from './language.ts';
 import { EvaluationFault, type Meter } from './meter.ts';
 import { Patterns } from './patterns.ts';
-import { EarlierText } from './provenance.ts';
 import type { Value, ValueMap } from './values.ts';
 
 /** One place where a constraint is asked: a call, a step, or the session at its last step. */
@@ -50,7 +50,6 @@ export function makeView(trajectory: Trajectory): View {
       answering.get(step.index) ?? [],
     ),
   );
-  const earlier = lazily(() => new EarlierText(trajectory));
   const patterns = new Patterns();
   const turns = readUtterances(trajectory)
     .filter((one) => one.voice === 'human' && one.text.trim() !== '')
@@ -135,8 +134,8 @@ export function makeView(trajectory: Trajectory): View {
     context: (place, meter) => ({
       meter,
       patterns,
-      get earlier() {
-        return earlier();
+      get sources() {
+        return valueSourcesOf(trajectory);
       },
       now: 'step' in place.variables ? place.step.index : trajectory.steps.length,
       exchangeOf: (call) => exchangeByCall.get(call) ?? null,

@@ -1,13 +1,24 @@
-import type { Trajectory } from '../trajectory/trajectory.ts';
-import type { Meter } from './meter.ts';
-import { isList, isMap, type Value } from './values.ts';
+import type { Trajectory } from './trajectory.ts';
+
+/** What a look-up costs, for callers that meter their work: one unit is a row looked at or 64 characters. */
+export type Charge = (units: number) => void;
+
+/** A place where a value was said or returned. */
+export interface ValueSource {
+  /** Index of the step; -1 for the stated goal and the system prompt. */
+  readonly step: number;
+  readonly byUser: boolean;
+}
+
+const free: Charge = () => {};
 
 /**
- * Where values come from: asks whether a value was said or returned before a step. Text is compared in lower case
- * with white space folded; a number is found as a whole number token however it was written (`1,200.50` is
- * 1200.5); a name or id must stand between word boundaries, so that `12` is not found in `#W123`.
+ * Where values come from: the places at which users, system texts and tool results name a value; what agents say and
+ * call with supports nothing. Text is compared in lower case with white space folded; a number is found as a whole
+ * number token however it was written (`1,200.50` is 1200.5); a name or id must stand between word boundaries, so
+ * that `12` is not found in `#W123`.
  */
-export class EarlierText {
+export class ValueSources {
   readonly #steps: readonly { readonly index: number; readonly byUser: boolean; readonly text: string }[];
   /** Rows of `#steps` in which a word or a number occurs, in order: what is asked for is looked for in these only. */
   readonly #withWord = new Map<string, number[]>();
@@ -37,28 +48,19 @@ export class EarlierText {
     }
   }
 
-  /** Whether every scalar inside the value occurs before the step. Empty values and booleans need no source. */
-  supports(value: Value, beforeStep: number, byUserOnly: boolean, meter: Meter): boolean {
-    meter.charge(1);
-    if (value === null || typeof value === 'boolean' || value === '') return true;
-    if (isList(value)) return value.every((item) => this.supports(item, beforeStep, byUserOnly, meter));
-    if (isMap(value)) {
-      const items = Object.values(value);
-      meter.charge(items.length);
-      return items.every((item) => this.supports(item, beforeStep, byUserOnly, meter));
-    }
-    if (typeof value === 'string') meter.charge(value.length / 8);
+  /** The places before a step that name the value, first to last. */
+  *before(value: string | number, step: number, charge: Charge = free): Generator<ValueSource> {
     const wanted = typeof value === 'number' ? value : fold(value);
     for (const row of this.#rowsWith(wanted)) {
-      const step = this.#steps[row];
-      if (step === undefined || step.index >= beforeStep) break;
-      meter.charge(1);
-      if (byUserOnly && !step.byUser) continue;
-      if (typeof wanted === 'number') return true;
-      meter.chargeText(step.text.length);
-      if (occurs(step.text, wanted)) return true;
+      const source = this.#steps[row];
+      if (source === undefined || source.index >= step) return;
+      charge(1);
+      if (typeof wanted === 'string') {
+        charge(1 + source.text.length / 64);
+        if (!occurs(source.text, wanted)) continue;
+      }
+      yield { step: source.index, byUser: source.byUser };
     }
-    return false;
   }
 
   #rowsWith(wanted: string | number): readonly number[] {
@@ -66,6 +68,17 @@ export class EarlierText {
     const [word] = wanted.match(WORD) ?? [];
     return word === undefined ? this.#steps.map((_, row) => row) : (this.#withWord.get(word) ?? []);
   }
+}
+
+const cache = new WeakMap<Trajectory, ValueSources>();
+
+/** The index of a trajectory, made once. */
+export function valueSourcesOf(trajectory: Trajectory): ValueSources {
+  const known = cache.get(trajectory);
+  if (known !== undefined) return known;
+  const made = new ValueSources(trajectory);
+  cache.set(trajectory, made);
+  return made;
 }
 
 /** A value stands between word boundaries, so its first word is a whole word of the text. */
