@@ -1,17 +1,11 @@
 import type { CheckFinding } from '../diagnosis/check-report.ts';
 import { readUtterances } from '../trajectory/utterances.ts';
+import { type FinishReason, finishReason } from '../vocabulary/finish-reasons.ts';
 import type { Check } from './check.ts';
 import { evidence, quoteAround, scannedPieces } from './evidence.ts';
 
 const ID = 'blocked';
-const FILTERED = new Set([
-  'content_filter',
-  'content_filtered',
-  'guardrail_intervened',
-  'safety',
-  'refusal',
-  'blocked',
-]);
+const WITHHELD: readonly FinishReason[] = ['content-filter', 'refusal'];
 
 /** Walls met on the way: robot tests, filters, paywalls. Words of the pages and services that put them up. */
 const WALL =
@@ -40,7 +34,7 @@ export const blocked: Check = {
     const last = trajectory.steps.length - 1;
     for (const { span, index, spanId } of trajectory.steps) {
       if (span.kind !== 'inference') continue;
-      const reason = span.finishReasons?.find((one) => FILTERED.has(one.toLowerCase()));
+      const reason = span.finishReasons?.find((word) => WITHHELD.includes(finishReason(word)));
       if (reason === undefined) continue;
       findings.push({
         checkId: ID,

@@ -5,6 +5,7 @@ import { failureOf, recoveryOf } from '../trajectory/exchanges.ts';
 import { blankCode } from '../trajectory/execution-report.ts';
 import type { Step, ToolExchange, Trajectory } from '../trajectory/trajectory.ts';
 import { readUtterances } from '../trajectory/utterances.ts';
+import { finishReason, isMalformedOutput } from '../vocabulary/finish-reasons.ts';
 import { isWall } from './blocked.ts';
 import type { Check } from './check.ts';
 import { evidence, quoteAround, scannedPieces } from './evidence.ts';
@@ -82,14 +83,21 @@ function spanErrors(trajectory: Trajectory): CheckFinding[] {
   const lastGood = lastGoodSteps(trajectory);
   const findings: CheckFinding[] = [];
   for (const step of trajectory.steps) {
-    const error = mostTelling(step.span.errors);
+    const error = mostTelling(step.span);
     if (error === null || echoed.has(step.spanId) || codeReports.has(step.spanId)) continue;
     // Already reported from a result itself.
     if (reported.has(step.index)) continue;
     const exchange = resultOf.get(step.index);
     const text = `${error.type ?? ''} ${error.message}`.trim();
     const known = classifyError(text, error.source === 'http' ? (error.code ?? null) : statusCode([error]));
-    const kind = !known.certain ? UNTOLD : step.kind === 'inference' ? ofModelCall(known) : known;
+    const kind =
+      error.source === 'finish-reason' && isMalformedOutput(error.type ?? '')
+        ? MALFORMED
+        : !known.certain
+          ? UNTOLD
+          : step.kind === 'inference'
+            ? ofModelCall(known)
+            : known;
     const recovered =
       exchange !== undefined ? recovery.recovered(exchange) : gotPast(trajectory, step, lastGood, echoed);
     findings.push(
@@ -109,6 +117,13 @@ function spanErrors(trajectory: Trajectory): CheckFinding[] {
 const UNTOLD: ErrorClass = {
   category: 'execution-error-category-service-errors',
   critical: 'system-failure',
+  certain: true,
+};
+
+/** The model's own output could not be parsed as the call that it was to be. */
+const MALFORMED: ErrorClass = {
+  category: 'execution-error-category-formatting',
+  critical: 'invalid-invocation',
   certain: true,
 };
 
@@ -215,13 +230,17 @@ const TELLING: readonly SpanError['source'][] = [
   'status',
 ];
 
-/** Finish reasons are the business of other checks. */
-function mostTelling(errors: readonly SpanError[]): SpanError | null {
+/** Of the finish reasons only those that state a fault of the call: cut and withheld answers have checks of their own. */
+function mostTelling(span: Span): SpanError | null {
   for (const source of TELLING) {
-    const found = errors.find((error) => error.source === source && (error.code ?? 1) !== 0);
+    const found = span.errors.find((error) => error.source === source && (error.code ?? 1) !== 0);
     if (found !== undefined) return found;
   }
-  return null;
+  const reasons = span.kind === 'inference' ? (span.finishReasons ?? []) : [];
+  const fault = reasons.find((word) => finishReason(word) === 'error');
+  return fault === undefined
+    ? null
+    : { source: 'finish-reason', type: fault, message: `the model stopped with ${fault}` };
 }
 
 function statusCode(errors: readonly SpanError[]): number | null {

@@ -1,11 +1,11 @@
 import type { CheckFinding } from '../diagnosis/check-report.ts';
 import type { Span } from '../session/session.ts';
 import type { ToolExchange, Trajectory } from '../trajectory/trajectory.ts';
+import { finishReason } from '../vocabulary/finish-reasons.ts';
 import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
 
 const CUT_ID = 'output-cut';
-const CUT = new Set(['length', 'max_tokens', 'max_output_tokens', 'token_limit', 'model_length']);
 
 /**
  * A model answer that ended because the token limit was reached: what follows it is missing.
@@ -57,7 +57,7 @@ export const outputCut: Check = {
 
 function cutReason(span: Span): string | undefined {
   return span.kind === 'inference'
-    ? span.finishReasons?.find((one) => CUT.has(one.toLowerCase()))
+    ? span.finishReasons?.find((word) => finishReason(word) === 'length')
     : undefined;
 }
 

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { ContextOverflowError } from '../errors/errors.ts';
+import { finishReason, isWindowFull } from '../vocabulary/finish-reasons.ts';
 import { UnusableAnswerError } from './answer-defect.ts';
 import type { ModelAnswer } from './port.ts';
 import { NO_TOKENS, type TokenUsage } from './price-usage.ts';
@@ -156,11 +157,6 @@ function fromChat(data: z.infer<typeof chatSchema>): Completion {
   };
 }
 
-const OVERFLOW_STOPS = ['model_context_window_exceeded'];
-const CUT_STOPS = ['max_tokens', 'length', 'max_output_tokens'];
-const BLOCKED_STOPS = ['guardrail_intervened', 'content_filtered', 'content_filter'];
-const MALFORMED_STOPS = ['malformed_model_output', 'malformed_tool_use', 'error'];
-
 /**
  * Turns a completion into an answer, or throws: the stop reason is looked at before the text, since a cut or blocked
  * text can look complete. `model_context_window_exceeded` is a ContextOverflowError, so the caller splits; the other
@@ -170,23 +166,24 @@ export function acceptCompletion(completion: Completion, answer: Omit<ModelAnswe
   const { text, stop } = completion;
   const because = `stop reason ${stop}`;
   if (stop !== null) {
-    if (OVERFLOW_STOPS.includes(stop)) {
+    const reason = finishReason(stop);
+    if (isWindowFull(stop)) {
       throw new ContextOverflowError(`the model's window was full before its answer ended (${because})`);
     }
-    if (CUT_STOPS.includes(stop)) {
+    if (reason === 'length') {
       const spent = `it used all ${answer.usage.outputTokens} tokens that it may put out (${because})`;
       throw new UnusableAnswerError('cut', spent, { text, answer });
     }
-    if (BLOCKED_STOPS.includes(stop)) {
+    if (reason === 'content-filter') {
       throw new UnusableAnswerError('blocked', `a guardrail or content filter stopped it (${because})`, {
         text,
         answer,
       });
     }
-    if (stop === 'refusal') {
+    if (reason === 'refusal') {
       throw new UnusableAnswerError('refused', `the model declined to answer (${because})`, { text, answer });
     }
-    if (MALFORMED_STOPS.includes(stop)) {
+    if (reason === 'error') {
       throw new UnusableAnswerError('malformed', `the service reports malformed output (${because})`, {
         text,
         answer,

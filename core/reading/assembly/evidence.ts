@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { isBrokenFinish } from '../../vocabulary/finish-reasons.ts';
 import { numberAt, textAt } from '../conventions/attributes.ts';
 import { parseJson } from '../decode/decode-json.ts';
 import type { RawSpan } from '../decode/format.ts';
@@ -8,28 +9,6 @@ import { addError, blocksOf, isInference, isTool, type Work } from './work.ts';
 
 /** Longest text of an error kept; stack traces in messages run to tens of kilobytes. */
 const MAX_MESSAGE = 2000;
-
-/** Finish reasons that mean the answer is not whole or not given, in all providers' words, lower-cased. */
-const BROKEN_FINISH = new Set([
-  'length',
-  'max_tokens',
-  'max_output_tokens',
-  'model_length',
-  'model_context_window_exceeded',
-  'content_filter',
-  'content-filter',
-  'content_filtered',
-  'guardrail_intervened',
-  'safety',
-  'recitation',
-  'blocklist',
-  'prohibited_content',
-  'malformed_function_call',
-  'malformed_tool_use',
-  'malformed_model_output',
-  'refusal',
-  'error',
-]);
 
 /** Facts that the span's own record states: status, error.type, exceptions, HTTP codes, error lines of its log. */
 export function gatherStated(work: Work): void {
@@ -85,7 +64,7 @@ export function gatherFromContent(works: readonly Work[]): void {
   for (const work of works) {
     if (isInference(work)) {
       for (const reason of work.content.finishReasons ?? []) {
-        if (BROKEN_FINISH.has(reason))
+        if (isBrokenFinish(reason))
           addError(work, {
             source: 'finish-reason',
             type: reason,

@@ -219,10 +219,39 @@ describe('an answer cut at the token limit', () => {
     expect(report(chat([user('x'), agent('y')]), 'output-cut').state).toBe('blind');
   });
 
-  it('a withheld answer is a guardrail', () => {
-    expect(findings(fromSpans([answered('content_filter')]), 'blocked')).toMatchObject([
+  it.each(['model_context_window_exceeded', 'MODEL_LENGTH', 'max-tokens', 'FinishReason.MAX_TOKENS'])(
+    "in every provider's word: %s",
+    (reason) => expect(findings(fromSpans([answered(reason)]), 'output-cut')).toHaveLength(1),
+  );
+
+  it.each([
+    'content_filter',
+    'content-filter',
+    'RECITATION',
+    'blocklist',
+    'prohibited_content',
+    'SPII',
+    'refusal',
+  ])('a withheld answer is a guardrail: %s', (reason) => {
+    expect(findings(fromSpans([answered(reason)]), 'blocked')).toMatchObject([
       { criticalCategory: 'guardrail', weight: 'failure' },
     ]);
+  });
+
+  it.each([
+    ['malformed_function_call', 'invalid-invocation'],
+    ['malformed_tool_use', 'invalid-invocation'],
+    ['error', 'system-failure'],
+  ])('a call that ended in %s is an error of its own', (reason, criticalCategory) => {
+    const [one] = findings(fromSpans([answered(reason)]), 'explicit-error');
+    expect(one).toMatchObject({ criticalCategory, weight: 'failure', recovered: false });
+    expect(one?.evidence[0]?.quote).toContain(reason);
+  });
+
+  it.each(['stop', 'toolUse', 'pause_turn', 'a word of next year'])('%s says nothing is wrong', (reason) => {
+    const session = fromSpans([answered(reason)]);
+    for (const check of ['output-cut', 'blocked', 'explicit-error'])
+      expect(findings(session, check)).toEqual([]);
   });
 });
 
