@@ -3,6 +3,7 @@ import { ExitCode } from '../core/report-build/verdict.ts';
 import { benchAccuracy } from './accuracy.ts';
 import { benchChecks } from './checks.ts';
 import { benchDeepTokens } from './deep-tokens.ts';
+import { benchFormats } from './formats.ts';
 import { benchIngest } from './ingest.ts';
 import { benchPage } from './page.ts';
 import { benchSpeed } from './speed.ts';
@@ -15,6 +16,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['accuracy', (args) => benchAccuracy(args)],
   ['checks', benchChecks],
   ['deep-tokens', benchDeepTokens],
+  ['formats', benchFormats],
   ['ingest', benchIngest],
   ['page', (args) => benchPage(args)],
   ['speed', (args) => benchSpeed(args)],
