@@ -46,7 +46,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   const store = (): Option =>
     new Option(
       '--store <where>',
-      'a folder (embedded DynamoDB), table:<table>@<bucket> (in your account: the output Store of the stack), or none',
+      'a folder (SQLite), table:<table>@<bucket> (in your account: the output Store of the stack), or none',
     ).default('.rootspan');
   const json = (): Option =>
     new Option('--json', 'print JSON; the default when standard output is not a terminal');

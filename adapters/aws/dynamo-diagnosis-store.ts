@@ -1,5 +1,4 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
 import type { Clock } from '../../core/base/clock.ts';
 import { diagnosisContentHash } from '../../core/diagnosis/content.ts';
@@ -20,7 +19,7 @@ import {
   timelineSk,
 } from '../../core/ports/table.ts';
 import { FingerprintLedger } from './dynamo-fingerprints.ts';
-import { DynamoTable, type Item } from './dynamo-table.ts';
+import type { Item, Table } from './table.ts';
 
 export interface DiagnosisStoreOptions {
   /** Days until an item expires; `null` keeps it for ever. */
@@ -57,27 +56,21 @@ const bodySchema = z.union([z.object({ body: z.instanceof(Uint8Array) }), z.obje
 const HEAD = ['pk', 'sk', TABLE.expiry, 'diagnosisId', 'contentHash', 'summary'];
 
 /**
- * Diagnoses in the single table (core/ports/table.ts), the same code for DynamoDB and for dynalite.
+ * Diagnoses in the single table (core/ports/table.ts), the same code over DynamoDB and over the local table.
  *
  * `put` writes one item at a time: first the version (create-only), then what derives from it (pointer, timelines,
  * fingerprints), each of which may be written again without harm. A crash in between is healed by the retry, which
  * finds the version and writes the rest.
  */
 export class DynamoDiagnosisStore implements DiagnosisStore {
-  readonly #table: DynamoTable;
+  readonly #table: Table;
   readonly #objects: ObjectStore;
   readonly #clock: Clock;
   readonly #options: DiagnosisStoreOptions;
   readonly #fingerprints: FingerprintLedger;
 
-  constructor(
-    client: DynamoDBClient,
-    tableName: string,
-    objects: ObjectStore,
-    clock: Clock,
-    options: DiagnosisStoreOptions,
-  ) {
-    this.#table = new DynamoTable(client, tableName, () => clock.now());
+  constructor(table: Table, objects: ObjectStore, clock: Clock, options: DiagnosisStoreOptions) {
+    this.#table = table;
     this.#objects = objects;
     this.#clock = clock;
     this.#options = options;

@@ -1,9 +1,8 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
 import type { Clock } from '../../core/base/clock.ts';
 import type { ExecutionFailure, FailureLog } from '../../core/ports/ports.ts';
 import { FAILURES_INDEX_PK, failureKey, sessionPk, TABLE } from '../../core/ports/table.ts';
-import { DynamoTable } from './dynamo-table.ts';
+import type { Table } from './table.ts';
 
 const failureSchema = z.object({
   sessionId: z.string(),
@@ -16,13 +15,13 @@ const failureSchema = z.object({
 
 /** Failed executions in the single table: beside their session, and newest first in the index. */
 export class DynamoFailureLog implements FailureLog {
-  readonly #table: DynamoTable;
+  readonly #table: Table;
   readonly #clock: Clock;
   /** `null` keeps them for ever. */
   readonly #retentionDays: number | null;
 
-  constructor(client: DynamoDBClient, tableName: string, clock: Clock, retentionDays: number | null) {
-    this.#table = new DynamoTable(client, tableName, () => clock.now());
+  constructor(table: Table, clock: Clock, retentionDays: number | null) {
+    this.#table = table;
     this.#clock = clock;
     this.#retentionDays = retentionDays;
   }

@@ -7,7 +7,7 @@ import {
   fingerprintKey,
   fingerprintSeenKey,
 } from '../../core/ports/table.ts';
-import type { DynamoTable } from './dynamo-table.ts';
+import type { Table } from './table.ts';
 
 export interface FingerprintRecord {
   readonly fingerprint: string;
@@ -42,9 +42,9 @@ const ROUNDS = 50;
  * last one was not counted, whatever crashed in between.
  */
 export class FingerprintLedger {
-  readonly #table: DynamoTable;
+  readonly #table: Table;
 
-  constructor(table: DynamoTable) {
+  constructor(table: Table) {
     this.#table = table;
   }
 

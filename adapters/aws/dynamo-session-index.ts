@@ -1,4 +1,3 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
 import type { Clock } from '../../core/base/clock.ts';
 import type { SessionIndex, SessionState } from '../../core/ports/ingest-ports.ts';
@@ -14,7 +13,7 @@ import {
   tracePk,
   traceSessionKey,
 } from '../../core/ports/table.ts';
-import { DynamoTable, type Item } from './dynamo-table.ts';
+import type { Item, Table } from './table.ts';
 
 const stateSchema = z.object({
   sessionId: z.string(),
@@ -35,14 +34,14 @@ export interface SessionIndexOptions {
   readonly retentionDays: number | null;
 }
 
-/** The session index in the single table: DynamoDB in the account, dynalite locally. */
+/** The session index in the single table: DynamoDB in the account, SQLite locally. */
 export class DynamoSessionIndex implements SessionIndex {
-  readonly #table: DynamoTable;
+  readonly #table: Table;
   readonly #clock: Clock;
   readonly #options: SessionIndexOptions;
 
-  constructor(client: DynamoDBClient, tableName: string, clock: Clock, options: SessionIndexOptions) {
-    this.#table = new DynamoTable(client, tableName, () => clock.now());
+  constructor(table: Table, clock: Clock, options: SessionIndexOptions) {
+    this.#table = table;
     this.#clock = clock;
     this.#options = options;
   }

@@ -9,50 +9,20 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
+import type { Clock } from '../../core/base/clock.ts';
 import { type ItemKey, TABLE } from '../../core/ports/table.ts';
+import type { Condition, Item, QueryRange, Table, TableChange } from './table.ts';
 
-/** An item as plain values; binary as Uint8Array. */
-export type Item = ItemKey & Record<string, unknown>;
-
-/** What must hold of the stored item for a write to happen. */
-export type Condition =
-  | 'absent'
-  /** No item (or an expired one), or one whose number in the attribute is smaller: pointers that only move forward. */
-  | { readonly absentOrLess: string; readonly than: number }
-  /** Compare and set. */
-  | { readonly attribute: string; readonly equals: string };
-
-export type Comparison = 'absent' | { readonly is: '=' | '<=' | '<'; readonly to: string | number };
-
-export interface QueryRange {
-  readonly pk: string;
-  readonly index?: boolean;
-  /** Sort keys from here on, inclusive. */
-  readonly from?: string;
-  readonly prefix?: string;
-  readonly newestFirst?: boolean;
-  /** Goes on behind this item; the last one of the page before. */
-  readonly after?: ItemKey;
-  /** Attributes to bring; all when absent. */
-  readonly only?: readonly string[];
-  /** Items to ask for at once. */
-  readonly pageSize?: number;
-}
-
-/**
- * The few operations that the stores need: single-item conditional writes, consistent reads, bounded queries.
- * Every attribute name is aliased (status, ttl, name, … are reserved words). Expired items are left out, because
- * DynamoDB deletes them up to days late.
- */
-export class DynamoTable {
+/** The table in DynamoDB. Every attribute name is aliased (status, ttl, name, … are reserved words). */
+export class DynamoTable implements Table {
   readonly #client: DynamoDBClient;
   readonly #name: string;
-  readonly #nowMs: () => number;
+  readonly #clock: Clock;
 
-  constructor(client: DynamoDBClient, name: string, nowMs: () => number) {
+  constructor(client: DynamoDBClient, name: string, clock: Clock) {
     this.#client = client;
     this.#name = name;
-    this.#nowMs = nowMs;
+    this.#clock = clock;
   }
 
   async get(key: ItemKey): Promise<Item | null> {
@@ -66,9 +36,8 @@ export class DynamoTable {
     await this.#client.send(new PutItemCommand({ TableName: this.#name, Item: toRecord(item) }));
   }
 
-  /** Returns false, and changes nothing, when the condition does not hold. */
   async putIf(item: Item, condition: Condition): Promise<boolean> {
-    const { expression, names, values } = expressCondition(condition, Math.floor(this.#nowMs() / 1000));
+    const { expression, names, values } = expressCondition(condition, Math.floor(this.#clock.now() / 1000));
     try {
       await this.#client.send(
         new PutItemCommand({
@@ -86,20 +55,7 @@ export class DynamoTable {
     }
   }
 
-  /**
-   * Sets and removes attributes of one item, creating it if need be, and returns the item after the write; `null`,
-   * having changed nothing, when the condition does not hold. `keep` are set only if they are not there yet.
-   */
-  async update(
-    key: ItemKey,
-    change: {
-      readonly set: Readonly<Record<string, unknown>>;
-      readonly keep?: Readonly<Record<string, unknown>>;
-      readonly remove?: readonly string[];
-      /** Alternatives, of which one must hold whole. */
-      readonly onlyIf?: readonly Readonly<Record<string, Comparison>>[];
-    },
-  ): Promise<Item | null> {
+  async update(key: ItemKey, change: TableChange): Promise<Item | null> {
     const names: Record<string, string> = {};
     const values: Record<string, unknown> = {};
     const name = (attribute: string): string => {
@@ -168,7 +124,9 @@ export class DynamoTable {
       values[':from'] = range.from;
     }
     if (values[':prefix'] !== undefined || values[':from'] !== undefined) names['#sk'] = sortKey;
-    const only = range.only?.map((name, index) => {
+    // Keys and expiry are always asked for: without them an item has no name, and an expired one looks alive.
+    const wanted = range.only === undefined ? undefined : new Set([...range.only, 'pk', 'sk', TABLE.expiry]);
+    const only = [...(wanted ?? [])].map((name, index) => {
       names[`#a${index}`] = name;
       return `#a${index}`;
     });
@@ -182,7 +140,7 @@ export class DynamoTable {
           ExpressionAttributeValues: marshall(values),
           ScanIndexForward: range.newestFirst !== true,
           ...(range.index === true ? { IndexName: TABLE.index.name } : { ConsistentRead: true }),
-          ...(only === undefined ? {} : { ProjectionExpression: only.join(', ') }),
+          ...(wanted === undefined ? {} : { ProjectionExpression: only.join(', ') }),
           ...(range.pageSize === undefined ? {} : { Limit: range.pageSize }),
           ...(start === undefined ? {} : { ExclusiveStartKey: start }),
         }),
@@ -195,7 +153,6 @@ export class DynamoTable {
     } while (start !== undefined);
   }
 
-  /** The items that exist among the keys, in no order. */
   async getMany(keys: readonly ItemKey[]): Promise<Item[]> {
     const unique = [...new Map(keys.map((key) => [`${key.pk}\n${key.sk}`, key])).values()];
     const found: Item[] = [];
@@ -216,7 +173,7 @@ export class DynamoTable {
 
   #alive(item: Item): Item | null {
     const expires = item[TABLE.expiry];
-    return typeof expires === 'number' && expires * 1000 <= this.#nowMs() ? null : item;
+    return typeof expires === 'number' && expires * 1000 <= this.#clock.now() ? null : item;
   }
 }
 

@@ -5,8 +5,8 @@ import type { DiagnosisStore, FailureLog, ObjectStore } from '../../core/ports/p
 import { DynamoDiagnosisStore } from '../aws/dynamo-diagnosis-store.ts';
 import { DynamoFailureLog } from '../aws/dynamo-failure-log.ts';
 import { DynamoSessionIndex } from '../aws/dynamo-session-index.ts';
-import { startEmbeddedDynamo } from './embedded-dynamo.ts';
 import { FileObjectStore } from './file-object-store.ts';
+import { SqliteTable } from './sqlite-table.ts';
 
 export interface LocalStores {
   readonly diagnoses: DiagnosisStore;
@@ -17,19 +17,17 @@ export interface LocalStores {
 }
 
 /**
- * The desk's stores in one folder: `objects/` for blobs and the embedded DynamoDB beside it. One process at a time;
- * a ConfigurationInvalidError names the process that is in the way. Nothing expires.
+ * The stores of this machine in one folder: `objects/` for blobs and one SQLite file for the table. Several processes may
+ * use it at the same time. Nothing expires.
  */
 export async function openLocalStores(folder: string, clock: Clock): Promise<LocalStores> {
   const objects = new FileObjectStore(path.join(folder, 'objects'));
-  const dynamo = await startEmbeddedDynamo(folder);
+  const table = new SqliteTable(path.join(folder, 'table.sqlite'), clock);
   return {
     objects,
-    diagnoses: new DynamoDiagnosisStore(dynamo.client, dynamo.tableName, objects, clock, {
-      retentionDays: null,
-    }),
-    failures: new DynamoFailureLog(dynamo.client, dynamo.tableName, clock, null),
-    index: new DynamoSessionIndex(dynamo.client, dynamo.tableName, clock, { retentionDays: null }),
-    close: () => dynamo.close(),
+    diagnoses: new DynamoDiagnosisStore(table, objects, clock, { retentionDays: null }),
+    failures: new DynamoFailureLog(table, clock, null),
+    index: new DynamoSessionIndex(table, clock, { retentionDays: null }),
+    close: async () => table.close(),
   };
 }

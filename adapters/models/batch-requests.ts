@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import type { JsonObject } from '../../core/base/json.ts';
-import { withFileLock } from './file-lock.ts';
+import { withFileLock } from '../local/file-lock.ts';
 
 export interface BatchRequests {
   readonly file: string;

@@ -30,7 +30,7 @@ export const REPEAT = 10;
 
 export interface Spent {
   wallMs: number;
-  /** Of this process, the embedded DynamoDB included. */
+  /** Of this process, the local store included. */
   cpuMs: number;
 }
 

@@ -10,7 +10,7 @@ export function ingestSection(sizes: readonly number[]): SpeedSection {
   return {
     id: 'ingest',
     title:
-      'Ingest and closing of sessions over local stores, by number of records (CPU with the embedded DynamoDB)',
+      'Ingest and closing of sessions over local stores, by number of records (CPU with the local store)',
     needsCorpus: false,
     async run({ say }) {
       say('warming up');

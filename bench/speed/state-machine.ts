@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { startEmbeddedDynamo } from '../../adapters/local/embedded-dynamo.ts';
 import { FileObjectStore } from '../../adapters/local/file-object-store.ts';
 import { plural } from '../../core/base/plural.ts';
 import { DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
 import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
 import type { Session } from '../../core/session/session.ts';
 import { diagnose } from '../../core/stages/pipeline.ts';
+import { startEmbeddedDynamo } from '../../test/helpers/embedded-dynamo.ts';
 import type { LocalWorkflow } from '../../test/helpers/local-workflow.ts';
 import { cpuTimed } from '../print/cpu-time.ts';
 import { lineChart } from '../print/line-chart.ts';
@@ -38,7 +38,7 @@ const CLOCK = { now: () => Date.UTC(2026, 0, 1) };
 /**
  * The synthesised state machine under a local interpreter against the same stages called in process, so the
  * difference is what the steps cost beside their work: the interpreter, events as JSON, and what is carried between
- * steps through files and the embedded DynamoDB. Step Functions' own latency can only be measured in an account.
+ * steps through files and an embedded DynamoDB. Step Functions' own latency can only be measured in an account.
  */
 export function stateMachineSection({ spans, contextTokens, runs }: StateMachineSizes): SpeedSection {
   return {
@@ -47,7 +47,7 @@ export function stateMachineSection({ spans, contextTokens, runs }: StateMachine
     needsCorpus: false,
     async run({ say }) {
       const folder = await mkdtemp(path.join(os.tmpdir(), 'rootspan-machine-'));
-      const dynamo = await startEmbeddedDynamo(null);
+      const dynamo = await startEmbeddedDynamo();
       try {
         say('synthesising the stack');
         // Late, because the CDK takes seconds to load and no other section needs it.

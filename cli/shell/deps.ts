@@ -1,5 +1,3 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { openLocalStores } from '../../adapters/local/open-stores.ts';
 import { createModel } from '../../adapters/models/create-model.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import type { IngestDeps } from '../../core/ingest/store-events.ts';
@@ -19,22 +17,30 @@ export interface OpenStore {
   close(): Promise<void>;
 }
 
-/** `none`, a folder (embedded DynamoDB), or `table:<name>@<bucket>` in the account of the AWS credentials. */
+/** `none`, a folder (SQLite and files), or `table:<name>@<bucket>` in the account of the AWS credentials. */
 export async function openStore(where: string): Promise<OpenStore | null> {
   if (where === 'none') return null;
-  if (!where.startsWith('table:')) return openLocalStores(where, systemClock);
+  if (!where.startsWith('table:')) {
+    const { openLocalStores } = await import('../../adapters/local/open-stores.ts');
+    return openLocalStores(where, systemClock);
+  }
   const { table, bucket } = accountNames(where);
-  const [{ S3Client }, { S3ObjectStore }, { DynamoDiagnosisStore }] = await Promise.all([
-    import('@aws-sdk/client-s3'),
-    import('../../adapters/aws/s3-object-store.ts'),
-    import('../../adapters/aws/dynamo-diagnosis-store.ts'),
-  ]);
+  const [{ DynamoDBClient }, { S3Client }, { S3ObjectStore }, { DynamoTable }, { DynamoDiagnosisStore }] =
+    await Promise.all([
+      import('@aws-sdk/client-dynamodb'),
+      import('@aws-sdk/client-s3'),
+      import('../../adapters/aws/s3-object-store.ts'),
+      import('../../adapters/aws/dynamo-table.ts'),
+      import('../../adapters/aws/dynamo-diagnosis-store.ts'),
+    ]);
   const dynamo = new DynamoDBClient({});
   const s3 = new S3Client({});
   const objects = new S3ObjectStore(s3, bucket);
   return {
     objects,
-    diagnoses: new DynamoDiagnosisStore(dynamo, table, objects, systemClock, { retentionDays: null }),
+    diagnoses: new DynamoDiagnosisStore(new DynamoTable(dynamo, table, systemClock), objects, systemClock, {
+      retentionDays: null,
+    }),
     close: async () => {
       dynamo.destroy();
       s3.destroy();
@@ -56,19 +62,30 @@ export async function openAccountIngest(
   timersUrl: string,
 ): Promise<{ ingest: IngestDeps; close(): Promise<void> }> {
   const { table, bucket } = accountNames(where);
-  const [{ S3Client }, { SQSClient }, { S3ObjectStore }, { DynamoSessionIndex }, { SqsTimerQueue }] =
-    await Promise.all([
-      import('@aws-sdk/client-s3'),
-      import('@aws-sdk/client-sqs'),
-      import('../../adapters/aws/s3-object-store.ts'),
-      import('../../adapters/aws/dynamo-session-index.ts'),
-      import('../../adapters/aws/sqs-timer-queue.ts'),
-    ]);
+  const [
+    { DynamoDBClient },
+    { S3Client },
+    { SQSClient },
+    { S3ObjectStore },
+    { DynamoTable },
+    { DynamoSessionIndex },
+    { SqsTimerQueue },
+  ] = await Promise.all([
+    import('@aws-sdk/client-dynamodb'),
+    import('@aws-sdk/client-s3'),
+    import('@aws-sdk/client-sqs'),
+    import('../../adapters/aws/s3-object-store.ts'),
+    import('../../adapters/aws/dynamo-table.ts'),
+    import('../../adapters/aws/dynamo-session-index.ts'),
+    import('../../adapters/aws/sqs-timer-queue.ts'),
+  ]);
   const clients = { dynamo: new DynamoDBClient({}), s3: new S3Client({}), sqs: new SQSClient({}) };
   return {
     ingest: {
       objects: new S3ObjectStore(clients.s3, bucket),
-      index: new DynamoSessionIndex(clients.dynamo, table, systemClock, { retentionDays: null }),
+      index: new DynamoSessionIndex(new DynamoTable(clients.dynamo, table, systemClock), systemClock, {
+        retentionDays: null,
+      }),
       timers: new SqsTimerQueue(clients.sqs, timersUrl),
       clock: systemClock,
       // A first look that comes early only waits on; close-session knows each agent's own idle time.

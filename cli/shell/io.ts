@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { createColors } from 'picocolors';
-import type { Palette } from '../../report/terminal.ts';
+import { styleText } from 'node:util';
+import { type Palette, PLAIN } from '../../report/terminal.ts';
 import { decodeInput, MAX_INPUT_BYTES, tooLarge } from './decode-input.ts';
 import { UsageError } from './errors.ts';
 
@@ -50,7 +50,17 @@ export async function readInput(source: string, io: CliIo): Promise<string> {
 
 export function palette(io: CliIo): Palette {
   const wanted = io.outIsTerminal && io.env.NO_COLOR === undefined && io.env.TERM !== 'dumb';
-  return createColors(wanted || (io.env.FORCE_COLOR ?? '0') !== '0');
+  if (!wanted && (io.env.FORCE_COLOR ?? '0') === '0') return PLAIN;
+  // Whether to colour is decided above, for the streams that a command was given: not by the process's own.
+  const paint = (style: keyof Palette) => (text: string) => styleText(style, text, { validateStream: false });
+  return {
+    bold: paint('bold'),
+    dim: paint('dim'),
+    red: paint('red'),
+    green: paint('green'),
+    yellow: paint('yellow'),
+    cyan: paint('cyan'),
+  };
 }
 
 /** Progress on one repainted line on a terminal, nothing elsewhere: logs of CI stay readable. */

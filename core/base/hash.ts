@@ -1,10 +1,9 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { hash } from 'node:crypto';
 import type { JsonValue } from './json.ts';
 
 /** SHA-256 of the text's UTF-8 bytes, 64 lower-case hex digits. Lone surrogates count as U+FFFD. */
 export function sha256Hex(text: string): string {
-  return bytesToHex(sha256(utf8ToBytes(text)));
+  return hash('sha256', text);
 }
 
 /** Deeper values are refused: everything we hash was parsed from a bounded document. */

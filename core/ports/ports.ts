@@ -23,7 +23,7 @@ export interface Page<T> {
 }
 
 /**
- * Where diagnoses live: DynamoDB in the account, dynalite locally, the same code against both.
+ * Where diagnoses live: DynamoDB in the account, SQLite locally, the same code over both.
  * Writes are conditional single-item writes; the same diagnosis written twice changes nothing.
  */
 export interface DiagnosisStore {

@@ -2,7 +2,7 @@ import type { Outcome } from '../diagnosis/schema.ts';
 import { keyPart } from './object-keys.ts';
 
 /**
- * The one table. The construct, the embedded DynamoDB and the emulator all create it from this object, so that
+ * The one table. The construct, the tests' DynamoDB and the emulator all create it from this object, so that
  * they cannot drift apart.
  *
  * | item | pk | sk | index pk | index sk |

@@ -4,6 +4,7 @@ import { SFNClient } from '@aws-sdk/client-sfn';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoFailureLog } from '../../adapters/aws/dynamo-failure-log.ts';
 import { DynamoSessionIndex } from '../../adapters/aws/dynamo-session-index.ts';
+import { DynamoTable } from '../../adapters/aws/dynamo-table.ts';
 import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
 import { SfnWorkflowStarter } from '../../adapters/aws/sfn-workflow-starter.ts';
 import { SqsTimerQueue } from '../../adapters/aws/sqs-timer-queue.ts';
@@ -22,12 +23,12 @@ export const handler = startOnce(async () => {
   const env = parseEnvironment(closeSessionEnv, process.env);
   const clock = { now: () => Date.now() };
   const configuration = parseAgentConfiguration(env.AGENT_CONFIGURATION);
-  const dynamo = new DynamoDBClient({});
+  const table = new DynamoTable(new DynamoDBClient({}), env.TABLE_NAME, clock);
   return makeCloseSessionHandler(
     {
       objects: new S3ObjectStore(new S3Client({}), env.BUCKET_NAME),
-      failures: new DynamoFailureLog(dynamo, env.TABLE_NAME, clock, env.RETENTION_DAYS),
-      index: new DynamoSessionIndex(dynamo, env.TABLE_NAME, clock, {
+      failures: new DynamoFailureLog(table, clock, env.RETENTION_DAYS),
+      index: new DynamoSessionIndex(table, clock, {
         retentionDays: env.RETENTION_DAYS,
       }),
       timers: new SqsTimerQueue(new SQSClient({}), env.TIMER_QUEUE_URL),

@@ -2,6 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoSessionIndex } from '../../adapters/aws/dynamo-session-index.ts';
+import { DynamoTable } from '../../adapters/aws/dynamo-table.ts';
 import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
 import { SqsTimerQueue } from '../../adapters/aws/sqs-timer-queue.ts';
 import { parseEnvironment } from '../../core/base/parse.ts';
@@ -15,7 +16,7 @@ export const handler = startOnce(async () => {
   const own = env.OWN_LOG_GROUPS.split(',');
   const store = makeIngestHandler({
     objects: new S3ObjectStore(new S3Client({}), env.BUCKET_NAME),
-    index: new DynamoSessionIndex(new DynamoDBClient({}), env.TABLE_NAME, clock, {
+    index: new DynamoSessionIndex(new DynamoTable(new DynamoDBClient({}), env.TABLE_NAME, clock), clock, {
       retentionDays: env.RETENTION_DAYS,
     }),
     timers: new SqsTimerQueue(new SQSClient({}), env.TIMER_QUEUE_URL),

@@ -1,6 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { DynamoDiagnosisStore } from '../../adapters/aws/dynamo-diagnosis-store.ts';
+import { DynamoTable } from '../../adapters/aws/dynamo-table.ts';
 import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
 import { keepModels } from '../../adapters/models/create-model.ts';
 import { parseEnvironment } from '../../core/base/parse.ts';
@@ -15,9 +16,14 @@ export const handler = startOnce(async () => {
   const objects = new S3ObjectStore(new S3Client({}), env.BUCKET_NAME);
   return makeRootCauseHandler({
     objects,
-    diagnoses: new DynamoDiagnosisStore(new DynamoDBClient({}), env.TABLE_NAME, objects, clock, {
-      retentionDays: env.RETENTION_DAYS,
-    }),
+    diagnoses: new DynamoDiagnosisStore(
+      new DynamoTable(new DynamoDBClient({}), env.TABLE_NAME, clock),
+      objects,
+      clock,
+      {
+        retentionDays: env.RETENTION_DAYS,
+      },
+    ),
     counter: makeTokenCounter(),
     clock,
     modelFor: keepModels({ cache: objects }),

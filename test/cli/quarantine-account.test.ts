@@ -9,9 +9,10 @@ import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, expect, it, vi } from 'vitest';
 import { DynamoSessionIndex } from '../../adapters/aws/dynamo-session-index.ts';
-import { startEmbeddedDynamo } from '../../adapters/local/embedded-dynamo.ts';
+import { DynamoTable } from '../../adapters/aws/dynamo-table.ts';
 import { quarantine } from '../../core/ingest/quarantine.ts';
 import { rootspan } from '../helpers/cli.ts';
+import { startEmbeddedDynamo } from '../helpers/embedded-dynamo.ts';
 import { logEvent } from '../helpers/log-events.ts';
 import { MemoryObjectStore } from '../helpers/memory-ports.ts';
 import { span } from '../helpers/telemetry-records.ts';
@@ -19,7 +20,7 @@ import { span } from '../helpers/telemetry-records.ts';
 afterEach(() => vi.unstubAllEnvs());
 
 it('retry in an account stores the record there, and the deployed timer queue hears of its session', async () => {
-  const dynamo = await startEmbeddedDynamo(null);
+  const dynamo = await startEmbeddedDynamo();
   const objects = new MemoryObjectStore();
   // As if an older reader had refused what this version can read.
   const now = { now: () => Date.now() };
@@ -56,7 +57,9 @@ it('retry in an account stores the record there, and the deployed timer queue he
     const run = await rootspan(['quarantine', 'retry', '--store', store, '--timers', 'https://queue']);
     expect(run.err).toContain('1 of 1 could be read now');
     expect(run.exitCode).toBe(0);
-    const index = new DynamoSessionIndex(dynamo.client, dynamo.tableName, now, { retentionDays: null });
+    const index = new DynamoSessionIndex(new DynamoTable(dynamo.client, dynamo.tableName, now), now, {
+      retentionDays: null,
+    });
     expect(await index.state('S')).toMatchObject({ open: true });
     const [message] = sqs.commandCalls(SendMessageCommand);
     expect(message?.args[0].input).toMatchObject({ QueueUrl: 'https://queue', DelaySeconds: 180 });

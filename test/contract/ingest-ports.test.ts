@@ -8,22 +8,25 @@ import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoSessionIndex } from '../../adapters/aws/dynamo-session-index.ts';
+import { DynamoTable } from '../../adapters/aws/dynamo-table.ts';
 import { SfnWorkflowStarter } from '../../adapters/aws/sfn-workflow-starter.ts';
 import { SqsTimerQueue } from '../../adapters/aws/sqs-timer-queue.ts';
-import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../adapters/local/embedded-dynamo.ts';
 import { LocalTimerQueue } from '../../adapters/local/local-timer-queue.ts';
 import { LocalWorkflowStarter } from '../../adapters/local/local-workflow-starter.ts';
+import { SqliteTable } from '../../adapters/local/sqlite-table.ts';
 import { VirtualClock } from '../../adapters/local/virtual-clock.ts';
 import { ResultConflictError } from '../../core/errors/errors.ts';
 import type { SessionIndex, TimerQueue, WorkflowStarter } from '../../core/ports/ingest-ports.ts';
 import type { WorkflowInput } from '../../core/ports/workflow.ts';
+import { type EmbeddedDynamo, startEmbeddedDynamo } from '../helpers/embedded-dynamo.ts';
 import { MemoryObjectStore, MemorySessionIndex, MemoryWorkflowStarter } from '../helpers/memory-ports.ts';
 
 /** The ingest ports: the adapters and the doubles that other tests use obey the same laws. */
 
+const fixedClock = { now: () => 1e12 };
 let dynamo: EmbeddedDynamo;
 beforeAll(async () => {
-  dynamo = await startEmbeddedDynamo(null);
+  dynamo = await startEmbeddedDynamo();
 });
 afterAll(() => dynamo.close());
 const cleanups: (() => void)[] = [];
@@ -38,7 +41,14 @@ const named = (name: string): string => `${name}-${run}`;
 describe.each<[string, () => SessionIndex]>([
   [
     'DynamoDB',
-    () => new DynamoSessionIndex(dynamo.client, dynamo.tableName, { now: () => 1e12 }, { retentionDays: 30 }),
+    () =>
+      new DynamoSessionIndex(new DynamoTable(dynamo.client, dynamo.tableName, fixedClock), fixedClock, {
+        retentionDays: 30,
+      }),
+  ],
+  [
+    'sqlite',
+    () => new DynamoSessionIndex(new SqliteTable(null, fixedClock), fixedClock, { retentionDays: 30 }),
   ],
   ['memory', () => new MemorySessionIndex()],
 ])('a session index over %s', (_name, open) => {

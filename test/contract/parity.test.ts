@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DynamoDiagnosisStore } from '../../adapters/aws/dynamo-diagnosis-store.ts';
 import { DynamoFailureLog } from '../../adapters/aws/dynamo-failure-log.ts';
-import { startEmbeddedDynamo } from '../../adapters/local/embedded-dynamo.ts';
+import { DynamoTable } from '../../adapters/aws/dynamo-table.ts';
 import { FileObjectStore } from '../../adapters/local/file-object-store.ts';
 import { diagnosisContent } from '../../core/diagnosis/content.ts';
 import { DEFAULT_OPTIONS, type DiagnosisOptions } from '../../core/diagnosis/options.ts';
@@ -18,6 +18,7 @@ import { diagnose } from '../../core/stages/pipeline.ts';
 import { EXPLAINED, FOUND, NOTHING, refundSession } from '../core/stages/a-session.ts';
 import { RUBRIC } from '../helpers/a-rubric.ts';
 import { inference, message, said, session, tool, use } from '../helpers/build-session.ts';
+import { startEmbeddedDynamo } from '../helpers/embedded-dynamo.ts';
 import { freeze, type LocalWorkflow, runLocally } from '../helpers/local-workflow.ts';
 import { type ScriptedModel, scriptedModel } from '../helpers/scripted-model.ts';
 import { definitionOf, synthesise } from '../helpers/synthesised.ts';
@@ -32,7 +33,7 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'rootspan-parity-'));
   local = {
     objects: new FileObjectStore(folder),
-    dynamo: await startEmbeddedDynamo(null),
+    dynamo: await startEmbeddedDynamo(),
     counter: makeTokenCounter(),
     clock: { now: () => Date.UTC(2026, 2, 1) },
     definition: definitionOf(synthesise()),
@@ -74,9 +75,14 @@ async function both(given: Session, makeModel: () => Model, options: Partial<Dia
   const objects = new FileObjectStore(path.join(folder, String(count)));
   await freeze(objects, one);
   const run = await runLocally({ ...local, objects }, makeModel(), input, `execution-${count}`);
-  const store = new DynamoDiagnosisStore(local.dynamo.client, local.dynamo.tableName, objects, local.clock, {
-    retentionDays: 90,
-  });
+  const store = new DynamoDiagnosisStore(
+    new DynamoTable(local.dynamo.client, local.dynamo.tableName, local.clock),
+    objects,
+    local.clock,
+    {
+      retentionDays: 90,
+    },
+  );
   const stored: Diagnosis | null = await store.latest(one.sessionId);
   return { inProcess, run, stored, sessionId: one.sessionId, objects, input };
 }
@@ -327,7 +333,11 @@ describe('what only the state machine has', () => {
         },
       },
     ]);
-    const log = new DynamoFailureLog(local.dynamo.client, local.dynamo.tableName, local.clock, 90);
+    const log = new DynamoFailureLog(
+      new DynamoTable(local.dynamo.client, local.dynamo.tableName, local.clock),
+      local.clock,
+      90,
+    );
     expect(await log.ofSession('misconfigured')).toEqual([
       {
         sessionId: 'misconfigured',

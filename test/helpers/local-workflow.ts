@@ -1,7 +1,7 @@
 import { StateMachine } from 'aws-local-stepfunctions';
 import { DynamoDiagnosisStore } from '../../adapters/aws/dynamo-diagnosis-store.ts';
 import { DynamoFailureLog } from '../../adapters/aws/dynamo-failure-log.ts';
-import type { EmbeddedDynamo } from '../../adapters/local/embedded-dynamo.ts';
+import { DynamoTable } from '../../adapters/aws/dynamo-table.ts';
 import { cachedModel } from '../../adapters/models/cached.ts';
 import type { Clock } from '../../core/base/clock.ts';
 import { canonicalJson, sha256Hex } from '../../core/base/hash.ts';
@@ -18,6 +18,7 @@ import { makeMergeHandler } from '../../lambdas/merge/handler.ts';
 import { makePreflightHandler } from '../../lambdas/preflight/handler.ts';
 import { makeRecordFailureHandler } from '../../lambdas/record-failure/handler.ts';
 import { makeRootCauseHandler } from '../../lambdas/root-cause/handler.ts';
+import type { EmbeddedDynamo } from './embedded-dynamo.ts';
 import type { definitionOf } from './synthesised.ts';
 
 export interface LocalWorkflow {
@@ -54,10 +55,15 @@ export async function runLocally(
 ): Promise<LocalRun> {
   const { objects, dynamo, counter, clock } = local;
   const modelFor = async (): Promise<Model> => cachedModel(model, objects);
-  const diagnoses = new DynamoDiagnosisStore(dynamo.client, dynamo.tableName, objects, clock, {
-    retentionDays: 90,
-  });
-  const failures = new DynamoFailureLog(dynamo.client, dynamo.tableName, clock, 90);
+  const diagnoses = new DynamoDiagnosisStore(
+    new DynamoTable(dynamo.client, dynamo.tableName, clock),
+    objects,
+    clock,
+    {
+      retentionDays: 90,
+    },
+  );
+  const failures = new DynamoFailureLog(new DynamoTable(dynamo.client, dynamo.tableName, clock), clock, 90);
   const rootCause = makeRootCauseHandler({ objects, diagnoses, counter, clock, modelFor });
   const constraints = makeConstraintsHandler({ objects, counter, modelFor });
   const recordFailure = makeRecordFailureHandler({ objects, failures, clock });

@@ -22,6 +22,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import * as z from 'zod';
 import { DynamoDiagnosisStore } from '../../adapters/aws/dynamo-diagnosis-store.ts';
 import { DynamoSessionIndex } from '../../adapters/aws/dynamo-session-index.ts';
+import { DynamoTable } from '../../adapters/aws/dynamo-table.ts';
 import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
 import type { Diagnosis } from '../../core/diagnosis/schema.ts';
 import { failureKey } from '../../core/ports/table.ts';
@@ -120,8 +121,12 @@ async function setUp(
   return {
     emulator,
     stack,
-    store: new DynamoDiagnosisStore(dynamo, stack.table, objects, clock, { retentionDays: null }),
-    index: new DynamoSessionIndex(dynamo, stack.table, clock, { retentionDays: null }),
+    store: new DynamoDiagnosisStore(new DynamoTable(dynamo, stack.table, clock), objects, clock, {
+      retentionDays: null,
+    }),
+    index: new DynamoSessionIndex(new DynamoTable(dynamo, stack.table, clock), clock, {
+      retentionDays: null,
+    }),
     logs,
     sfn: new SFNClient(config),
     modelRequests,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { type DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
@@ -7,13 +7,13 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DynamoDiagnosisStore } from '../../../adapters/aws/dynamo-diagnosis-store.ts';
 import { DynamoSessionIndex } from '../../../adapters/aws/dynamo-session-index.ts';
-import { lockDirectory } from '../../../adapters/local/directory-lock.ts';
-import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../../adapters/local/embedded-dynamo.ts';
+import { DynamoTable } from '../../../adapters/aws/dynamo-table.ts';
 import { FileObjectStore } from '../../../adapters/local/file-object-store.ts';
 import { openLocalStores } from '../../../adapters/local/open-stores.ts';
 import { type Diagnosis, diagnosisSchema } from '../../../core/diagnosis/schema.ts';
 import { ConfigurationInvalidError, ResultConflictError } from '../../../core/errors/errors.ts';
 import { aDiagnosis } from '../../helpers/a-diagnosis.ts';
+import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../helpers/embedded-dynamo.ts';
 
 const DAY_MS = 86_400_000;
 let dynamo: EmbeddedDynamo;
@@ -21,7 +21,7 @@ let folder: string;
 let nowMs: number;
 
 beforeAll(async () => {
-  dynamo = await startEmbeddedDynamo(null);
+  dynamo = await startEmbeddedDynamo();
   folder = await mkdtemp(path.join(os.tmpdir(), 'rootspan-store-'));
 });
 afterAll(async () => {
@@ -37,8 +37,7 @@ const freshId = (): string => `session-${process.pid}-${++unique}`;
 
 function open(options: { retentionDays?: number | null; inlineBytes?: number } = {}): DynamoDiagnosisStore {
   return new DynamoDiagnosisStore(
-    dynamo.client,
-    dynamo.tableName,
+    new DynamoTable(dynamo.client, dynamo.tableName, { now: () => nowMs }),
     new FileObjectStore(folder),
     { now: () => nowMs },
     { retentionDays: null, ...options },
@@ -82,8 +81,7 @@ describe('storing a diagnosis', () => {
     const [sessionId, agent] = [freshId(), freshId()];
     await store.put(aDiagnosis({ sessionId, agent }));
     const index = new DynamoSessionIndex(
-      dynamo.client,
-      dynamo.tableName,
+      new DynamoTable(dynamo.client, dynamo.tableName, { now: () => nowMs }),
       { now: () => nowMs },
       {
         retentionDays: null,
@@ -192,8 +190,7 @@ describe('a crash between two writes', () => {
       const diagnosis = aDiagnosis({ sessionId, agent, fingerprints: [fingerprint] });
       const objects = new FileObjectStore(folder);
       const broken = new DynamoDiagnosisStore(
-        failingClient(n),
-        dynamo.tableName,
+        new DynamoTable(failingClient(n), dynamo.tableName, { now: () => nowMs }),
         objects,
         { now: () => nowMs },
         { retentionDays: null },
@@ -327,7 +324,7 @@ describe('fingerprints', () => {
   });
 });
 
-describe('the store of a desk', () => {
+describe('the local store', () => {
   const opened: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const close of opened.splice(0)) await close();
@@ -344,33 +341,16 @@ describe('the store of a desk', () => {
     expect((await second.diagnoses.latest('session-1'))?.version).toBe(1);
   });
 
-  it('a second opening waits for the first to end', async () => {
+  it('several openings write and read side by side, and no version is lost', async () => {
     const home = await mkdtemp(path.join(folder, 'home-'));
-    const first = await openLocalStores(home, clock);
-    const second = openLocalStores(home, clock);
-    await first.diagnoses.put(aDiagnosis());
-    await first.close();
-    const stores = await second;
-    opened.push(() => stores.close());
-    expect((await stores.diagnoses.latest('session-1'))?.version).toBe(1);
-  });
-
-  it('names the process that is in the way', async () => {
-    const home = await mkdtemp(path.join(folder, 'home-'));
-    const unlock = await lockDirectory(home, 0);
-    await expect(lockDirectory(home, 0)).rejects.toThrow(`in use by process ${process.pid}`);
-    await expect(lockDirectory(home, 0)).rejects.toBeInstanceOf(ConfigurationInvalidError);
-    await unlock();
-    await (await lockDirectory(home, 0))();
-  });
-
-  it('a lock left by a process that died is taken over', async () => {
-    const home = await mkdtemp(path.join(folder, 'home-'));
-    // No process has this id: it is above the largest that Linux and macOS give out.
-    const dead = { pid: 2 ** 30, host: os.hostname(), token: 'dead' };
-    await writeFile(path.join(home, 'lock.json'), JSON.stringify(dead));
-    const stores = await openLocalStores(home, clock);
-    opened.push(() => stores.close());
-    expect(await stores.diagnoses.latest('session-1')).toBeNull();
+    const stores = await Promise.all([1, 2, 3].map(() => openLocalStores(home, clock)));
+    for (const each of stores) opened.push(() => each.close());
+    const written = await Promise.all(
+      stores.map(({ diagnoses }, i) =>
+        diagnoses.put(aDiagnosis({ diagnosisId: `d-${i}`, goal: `goal ${i}` })),
+      ),
+    );
+    expect(written.map(({ version }) => version).sort()).toEqual([1, 2, 3]);
+    for (const { diagnoses } of stores) expect(await diagnoses.versions('session-1')).toHaveLength(3);
   });
 });
