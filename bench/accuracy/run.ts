@@ -1,3 +1,4 @@
+import { forEachConcurrently } from '../../core/base/for-each-concurrently.ts';
 import { ModelPendingError } from '../../core/errors/errors.ts';
 import { addUsage, NO_USAGE, type Usage } from '../../core/model/port.ts';
 import { toTrajectory } from '../../core/trajectory/to-trajectory.ts';
@@ -69,7 +70,7 @@ export async function measure(
       ({ repeat }) => !results.has(resultKey(run.id, repeat)),
     ),
   );
-  await inParallel(jobs, settings.concurrency, async ({ run, repeat }) => {
+  await forEachConcurrently(jobs, settings.concurrency, async ({ run, repeat }) => {
     const key = resultKey(run.id, repeat);
     try {
       const prediction = await predictor(run).predict(run.session, { failed: run.gold !== null, repeat });
@@ -169,16 +170,4 @@ function addStages(stages: readonly Readonly<Record<string, Usage>>[]): Record<s
       sum.set(name, addUsage(sum.get(name) ?? NO_USAGE, usage));
   }
   return Object.fromEntries([...sum].sort(([a], [b]) => a.localeCompare(b)));
-}
-
-async function inParallel<T>(
-  jobs: readonly T[],
-  width: number,
-  work: (job: T) => Promise<void>,
-): Promise<void> {
-  const queue = [...jobs];
-  const worker = async (): Promise<void> => {
-    for (let job = queue.shift(); job !== undefined; job = queue.shift()) await work(job);
-  };
-  await Promise.all(Array.from({ length: Math.min(width, queue.length) }, worker));
 }

@@ -1,4 +1,4 @@
-import { forEachAtOnce } from '../base/at-once.ts';
+import { forEachConcurrently } from '../base/for-each-concurrently.ts';
 import { gunzipText, gzipJson } from '../base/gzip.ts';
 import { sha256Hex } from '../base/hash.ts';
 import { rawKey, rawPrefix } from '../ports/object-keys.ts';
@@ -40,7 +40,7 @@ export async function readRawEvents(
   objects: ObjectStore,
   take: (event: RawEventObject, size: number) => void,
 ): Promise<void> {
-  await forEachAtOnce(objects.list(rawPrefix(traceId)), OBJECTS_AT_ONCE, async (key) => {
+  await forEachConcurrently(objects.list(rawPrefix(traceId)), OBJECTS_AT_ONCE, async (key) => {
     const bytes = await objects.get(key);
     // Expired between the listing and now.
     if (bytes === null) return;

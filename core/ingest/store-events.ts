@@ -1,5 +1,5 @@
-import { forEachAtOnce } from '../base/at-once.ts';
 import type { Clock } from '../base/clock.ts';
+import { forEachConcurrently } from '../base/for-each-concurrently.ts';
 import { sha256Hex } from '../base/hash.ts';
 import { MAX_TIMER_SECONDS, type SessionIndex, type TimerQueue } from '../ports/ingest-ports.ts';
 import type { ObjectStore } from '../ports/ports.ts';
@@ -71,7 +71,7 @@ export async function storeEvents(
     else if (read.arrivals.length === 0) counts.unrelated += 1;
     else arrivals.push(...read.arrivals);
   }
-  await forEachAtOnce(arrivals, OBJECTS_AT_ONCE, async ({ traceId, event, records }) => {
+  await forEachConcurrently(arrivals, OBJECTS_AT_ONCE, async ({ traceId, event, records }) => {
     const created = await storeRawEvent(traceId, event, records, deps.objects);
     counts.stored += 1;
     if (!created) counts.duplicates += 1;
@@ -125,7 +125,7 @@ async function announce(arrivals: readonly Arrival[], deps: IngestDeps): Promise
   const losing = new Map<string, Set<string>>();
   const links: { traceId: string; sessionId: string }[] = [];
   const traces = Map.groupBy(arrivals, (arrival) => arrival.traceId);
-  await forEachAtOnce(traces, OBJECTS_AT_ONCE, async ([traceId, group]) => {
+  await forEachConcurrently(traces, OBJECTS_AT_ONCE, async ([traceId, group]) => {
     const hashes = group.map(({ event }) => eventHash(event));
     const known = await deps.index.sessionsOfTrace(traceId);
     const { sessions, news } = sessionsOf(traceId, group, known);
@@ -138,11 +138,11 @@ async function announce(arrivals: readonly Arrival[], deps: IngestDeps): Promise
   const touch = async ([sessionId, hashes]: [string, Set<string>]): Promise<void> => {
     await touchAndArm(sessionId, { at, batch: sha256Hex([...hashes].sort().join('\n')) }, deps);
   };
-  await forEachAtOnce(losing, OBJECTS_AT_ONCE, touch);
-  await forEachAtOnce(links, OBJECTS_AT_ONCE, ({ traceId, sessionId }) =>
+  await forEachConcurrently(losing, OBJECTS_AT_ONCE, touch);
+  await forEachConcurrently(links, OBJECTS_AT_ONCE, ({ traceId, sessionId }) =>
     deps.index.link(traceId, sessionId),
   );
-  await forEachAtOnce(concerned, OBJECTS_AT_ONCE, touch);
+  await forEachConcurrently(concerned, OBJECTS_AT_ONCE, touch);
 }
 
 /**

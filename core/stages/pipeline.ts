@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { forEachConcurrently } from '../base/for-each-concurrently.ts';
 import { settleAll } from '../base/settle-all.ts';
 import { chunkNotAnalysed, reasonForFault } from '../detection/chunk-not-analysed.ts';
 import type { DiagnosisOptions } from '../diagnosis/options.ts';
@@ -96,25 +97,18 @@ export async function analyzeChunks(
   const total = indexes.length;
   const results: ChunkResult[] = [];
   const open: string[] = [];
-  const queue = [...indexes];
-  const work = async (): Promise<void> => {
-    for (let index = queue.shift(); index !== undefined; index = queue.shift()) {
-      try {
-        results.push(await analyzeChunk(prepared, index, deps.model, deps.counter));
-      } catch (error) {
-        // A batch model answers later: the other chunks' requests must still be written down.
-        if (error instanceof ModelPendingError) open.push(...error.requestHashes);
-        else if (isEndOfStage(error)) results.push(chunkNotAnalysed(prepared, index, reasonOf(error)));
-        else {
-          // A fault that somebody must fix: no further call is paid for.
-          queue.length = 0;
-          throw error;
-        }
-      }
-      progress({ stage: 'analyze-chunks', done: results.length + open.length, total });
+  // A fault that somebody must fix ends it: no further call is begun or paid for.
+  await forEachConcurrently(indexes, deps.concurrency ?? CONCURRENCY, async (index) => {
+    try {
+      results.push(await analyzeChunk(prepared, index, deps.model, deps.counter));
+    } catch (error) {
+      // A batch model answers later: the other chunks' requests must still be written down.
+      if (error instanceof ModelPendingError) open.push(...error.requestHashes);
+      else if (isEndOfStage(error)) results.push(chunkNotAnalysed(prepared, index, reasonOf(error)));
+      else throw error;
     }
-  };
-  await Promise.all(Array.from({ length: Math.min(deps.concurrency ?? CONCURRENCY, total) }, work));
+    progress({ stage: 'analyze-chunks', done: results.length + open.length, total });
+  });
   if (open.length > 0) {
     const hashes = [...new Set(open)].sort();
     throw new ModelPendingError(`${hashes.length} requests wait for their answers`, hashes);

@@ -2,7 +2,7 @@
  * Does the work for every item, `limit` at a time, in any order. Rejects with the first error and begins nothing
  * more; what has begun goes on.
  */
-export async function forEachAtOnce<T>(
+export async function forEachConcurrently<T>(
   items: Iterable<T> | AsyncIterable<T>,
   limit: number,
   work: (item: T) => Promise<void>,
