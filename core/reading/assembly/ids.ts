@@ -1,5 +1,5 @@
-import { compareTimes } from '../decode/decode-values.ts';
 import type { RawLog, RawRecord, RawSpan } from '../decode/format.ts';
+import { compareTimes } from '../decode/times.ts';
 
 /**
  * Where producers name the session, first present wins. A trace without any of these is a session by its trace id.

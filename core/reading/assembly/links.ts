@@ -1,6 +1,7 @@
 import { canonicalJson, sha256Hex } from '../../base/hash.ts';
 import type { Message } from '../../session/session.ts';
-import { compareTimes } from '../decode/decode-values.ts';
+import { compareTimes } from '../decode/times.ts';
+
 import { blocksOf, isInference, isTool, type Work } from './work.ts';
 
 export interface LooseTrace {

@@ -1,8 +1,8 @@
 import { canonicalJson, sha256Hex } from '../../base/hash.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { Unread } from '../../session/session.ts';
-import { compareTimes } from '../decode/decode-values.ts';
 import type { RawLog, RawRecord, RawSpan } from '../decode/format.ts';
+import { compareTimes } from '../decode/times.ts';
 import { SESSION_ID_KEYS, statedSessionId } from './ids.ts';
 
 /** A span with its log records, or the stand-in for a span of which only log records arrived. */

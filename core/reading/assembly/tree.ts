@@ -1,5 +1,5 @@
 import type { SpanFlag } from '../../session/session.ts';
-import { compareTimes } from '../decode/decode-values.ts';
+import { compareTimes } from '../decode/times.ts';
 
 /** What the tree needs of a span; `parentSpanId` and `depth` are set here. */
 export interface TreeNode {

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { Message } from '../../session/session.ts';
 import { unwrapJson } from '../decode/decode-json.ts';
-import { compareTimes } from '../decode/decode-values.ts';
 import type { RawLog, RawSpan } from '../decode/format.ts';
+import { compareTimes } from '../decode/times.ts';
 
 /** A span event or a log record of the span: one thing in two layouts. */
 export interface ContentEvent {

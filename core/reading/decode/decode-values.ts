@@ -76,27 +76,6 @@ function toNumber(value: JsonValue): JsonValue {
   return Number.isInteger(number) && !Number.isSafeInteger(number) ? value : number;
 }
 
-/**
- * Nanoseconds since the epoch as decimal text, from a number or text of nanoseconds, or an ISO 8601 date. Numbers
- * beyond 2^53 that a plain parser already rounded keep its rounding. `null` for absent, zero and unreadable times.
- */
-export function readUnixNano(value: JsonValue | undefined): string | null {
-  if (typeof value === 'number') {
-    return Number.isFinite(value) && value > 0 ? BigInt(Math.trunc(value)).toString() : null;
-  }
-  if (typeof value !== 'string' || value === '' || value.length > 40) return null;
-  if (/^\d+$/.test(value)) {
-    const trimmed = value.replace(/^0+/, '');
-    return trimmed === '' ? null : trimmed;
-  }
-  if (/^\d+(\.\d+)?e\+?\d+$/i.test(value)) return readUnixNano(Number(value));
-  // "2025-11-17 23:58:37.517" is how Logs Insights writes UTC.
-  const iso = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?$/.test(value) ? `${value.replace(' ', 'T')}Z` : value;
-  if (!/^\d{4}-\d\d-\d\dT/.test(iso)) return null;
-  const ms = Date.parse(iso);
-  return Number.isNaN(ms) || ms <= 0 ? null : `${ms}000000`;
-}
-
 const KINDS = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'];
 
 /** `INTERNAL`, `SERVER`, `CLIENT`, … from OTLP's number, `SPAN_KIND_CLIENT`, `SpanKind.CLIENT` or the bare name. */
@@ -125,12 +104,4 @@ function statusCode(code: JsonValue): 'ok' | 'error' | 'unset' {
   if (typeof code !== 'string') return 'unset';
   const name = code.toUpperCase().replace(/^STATUS_?CODE[_.]/, '');
   return name === 'ERROR' ? 'error' : name === 'OK' ? 'ok' : 'unset';
-}
-
-/** Compares decimal nanoseconds; absent times come last. */
-export function compareTimes(a: string | null, b: string | null): number {
-  if (a === b) return 0;
-  if (a === null) return 1;
-  if (b === null) return -1;
-  return a.length - b.length || (a < b ? -1 : 1);
 }

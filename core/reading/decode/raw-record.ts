@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { readSpanId, readTraceId } from './decode-ids.ts';
 import { sanitiseJson, toWellFormed } from './decode-json.ts';
-import { type Attributes, readAttributes, readKind, readStatus, readUnixNano } from './decode-values.ts';
+import { type Attributes, readAttributes, readKind, readStatus } from './decode-values.ts';
 import type { RawEvent, RawLog, RawRecord, RawSpan } from './format.ts';
+import { readUnixNano, toUnixNano } from './times.ts';
 
 /** Ids of a span that states none (all zeros): what reads several sessions at once must not join by these. */
 export const UNKNOWN_TRACE = 'unknown-trace';
@@ -65,9 +66,9 @@ function readSpan(record: JsonObject, inherited: Inherited): RawSpan {
   addXray(attributes, record._aws);
   addDropped(attributes, record);
   // Which service answers is not ours to guess: some exports put resource attributes on each span.
-  const end = readUnixNano(
-    record.endTimeUnixNano ?? record.end_time_unix_nano ?? record.end_time ?? record.endTime,
-  );
+  const end =
+    readUnixNano(record.endTimeUnixNano ?? record.end_time_unix_nano) ??
+    toUnixNano(record.end_time ?? record.endTime);
   const name = typeof record.name === 'string' ? record.name : '';
   const rawEvents = record.events ?? record.span_events ?? record.spanEvents;
   return {
@@ -77,9 +78,9 @@ function readSpan(record: JsonObject, inherited: Inherited): RawSpan {
     parentSpanId: readSpanId(record.parentSpanId ?? record.parent_span_id ?? record.parent_id),
     name: toWellFormed(name !== '' ? name : String(attributes['aws.xray.name'] ?? '')),
     kind: readKind(record.kind ?? record.span_kind),
-    startTimeUnixNano: readUnixNano(
-      record.startTimeUnixNano ?? record.start_time_unix_nano ?? record.start_time ?? record.startTime,
-    ),
+    startTimeUnixNano:
+      readUnixNano(record.startTimeUnixNano ?? record.start_time_unix_nano) ??
+      toUnixNano(record.start_time ?? record.startTime),
     endTimeUnixNano: end,
     scope: readScope(
       record.scope ?? record.instrumentationScope ?? record.instrumentation_scope ?? inherited.scope,
@@ -97,7 +98,7 @@ function readEvent(event: JsonObject): RawEvent {
   const name = event.name ?? event.event_name ?? event.eventName ?? attributes['event.name'] ?? '';
   return {
     name: typeof name === 'string' ? toWellFormed(name) : '',
-    timeUnixNano: readUnixNano(event.timeUnixNano ?? event.time_unix_nano ?? event.timestamp),
+    timeUnixNano: readUnixNano(event.timeUnixNano ?? event.time_unix_nano) ?? toUnixNano(event.timestamp),
     attributes,
     ...(event.body !== undefined ? { body: sanitiseJson(event.body) } : {}),
   };
@@ -115,9 +116,9 @@ function readLog(record: JsonObject, inherited: Inherited): RawLog {
     traceId: readTraceId(record.traceId ?? record.trace_id),
     spanId: readSpanId(record.spanId ?? record.span_id),
     timeUnixNano:
-      readUnixNano(
-        record.timeUnixNano ?? record.time_unix_nano ?? record.observedTimeUnixNano ?? record.timestamp,
-      ) ?? readUnixNano(record.observedTimeUnixNano),
+      readUnixNano(record.timeUnixNano ?? record.time_unix_nano) ??
+      readUnixNano(record.observedTimeUnixNano ?? record.observed_time_unix_nano) ??
+      toUnixNano(record.timestamp),
     scope: readScope(record.scope ?? record.instrumentationScope ?? inherited.scope),
     resource: readResource(record.resource ?? inherited.resource),
     attributes,
@@ -141,7 +142,7 @@ function readApplicationLine(record: JsonObject): RawLog {
     type: 'log',
     traceId: readTraceId(record.traceId ?? record.trace_id),
     spanId: readSpanId(record.spanId ?? record.span_id),
-    timeUnixNano: readUnixNano(timestamp),
+    timeUnixNano: toUnixNano(timestamp),
     scope: readScope(record.logger),
     resource: readAttributes({}),
     attributes,

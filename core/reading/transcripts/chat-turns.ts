@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { Block, SpanFlag } from '../../session/session.ts';
+import { toUnixNano } from '../decode/times.ts';
 import { plainText, readBlocks, readToolCalls, reasoningText } from './blocks.ts';
 import type { Turn } from './conversation.ts';
-import { numberAt, objectAt, textAt, toUnixNano } from './fields.ts';
+import { numberAt, objectAt, textAt } from './fields.ts';
 
 /**
  * Chat messages as turns. `system` is a system prompt that stands beside the list (Anthropic, Bedrock); it is not a

@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { Block, SpanError, ToolDefinition } from '../../session/session.ts';
 import type { TranscriptFormat } from '../decode/format.ts';
+import { toUnixNano } from '../decode/times.ts';
 import { readTools } from './blocks.ts';
 import { readChatTurn } from './chat-turns.ts';
 import { buildConversation, type Turn } from './conversation.ts';
-import { objectAt, objectsIn, sourceStem, textAt, toUnixNano } from './fields.ts';
+import { objectAt, objectsIn, sourceStem, textAt } from './fields.ts';
 
 function linesOf(document: JsonValue): JsonValue | undefined {
   return isJsonObject(document) ? document.messages : document;

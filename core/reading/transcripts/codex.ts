@@ -2,10 +2,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import type { SpanError, SpanFlag } from '../../session/session.ts';
 import { unwrapJson } from '../decode/decode-json.ts';
 import type { TranscriptFormat } from '../decode/format.ts';
+import { toUnixNano } from '../decode/times.ts';
 import { plainText, reasoningText, toolUse } from './blocks.ts';
 import { readChatTurn, readUsage } from './chat-turns.ts';
 import { buildConversation, type Turn } from './conversation.ts';
-import { numberAt, objectAt, objectsIn, sourceStem, textAt, toUnixNano } from './fields.ts';
+import { numberAt, objectAt, objectsIn, sourceStem, textAt } from './fields.ts';
 
 const EVENT_TYPES = /^(thread\.started|turn\.(started|completed|failed)|item\.(started|updated|completed))$/;
 

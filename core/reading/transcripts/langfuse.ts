@@ -2,7 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import { assembleSessions } from '../assembly/assemble.ts';
 import { unwrapJson } from '../decode/decode-json.ts';
 import type { RawSpan, TranscriptFormat } from '../decode/format.ts';
-import { arrayAt, numberAt, objectAt, objectsIn, textAt, toUnixNano } from './fields.ts';
+import { toUnixNano } from '../decode/times.ts';
+import { arrayAt, numberAt, objectAt, objectsIn, textAt } from './fields.ts';
 import { type TraceEntry, traceRecord } from './trace-records.ts';
 
 interface ExportedTrace {

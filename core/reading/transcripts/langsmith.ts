@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { assembleSessions } from '../assembly/assemble.ts';
 import type { RawSpan, TranscriptFormat } from '../decode/format.ts';
-import { arrayAt, numberAt, objectAt, objectsIn, textAt, toUnixNano } from './fields.ts';
+import { toUnixNano } from '../decode/times.ts';
+import { arrayAt, numberAt, objectAt, objectsIn, textAt } from './fields.ts';
 import { type TraceEntry, traceRecord } from './trace-records.ts';
 
 function runsOf(document: JsonValue): JsonObject[] {

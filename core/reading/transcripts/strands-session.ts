@@ -14,8 +14,9 @@ import { arrange, type TreeNode } from '../assembly/tree.ts';
 import { readArguments } from '../conventions/blocks.ts';
 import { readToolDefinitions } from '../conventions/messages.ts';
 import type { TranscriptFormat } from '../decode/format.ts';
+import { toUnixNano } from '../decode/times.ts';
 import { plainText, readBlocks, toolUse } from './blocks.ts';
-import { objectAt, objectsIn, sourceStem, textAt, toUnixNano } from './fields.ts';
+import { objectAt, objectsIn, sourceStem, textAt } from './fields.ts';
 
 const TYPES: ReadonlySet<string> = new Set(['inference', 'execute_tool', 'invoke_agent']);
 

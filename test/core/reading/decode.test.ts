@@ -10,13 +10,8 @@ import {
 } from '../../../core/reading/decode/decode-json.ts';
 import { decodeLogEventMessage } from '../../../core/reading/decode/decode-log-event.ts';
 import { mediaBlock, textWithoutMedia } from '../../../core/reading/decode/decode-media.ts';
-import {
-  compareTimes,
-  readKind,
-  readStatus,
-  readTypedValue,
-  readUnixNano,
-} from '../../../core/reading/decode/decode-values.ts';
+import { readKind, readStatus, readTypedValue } from '../../../core/reading/decode/decode-values.ts';
+import { compareTimes, readUnixNano } from '../../../core/reading/decode/times.ts';
 
 const value = (text: string): JsonValue => {
   const decoded = parseJson(text);
