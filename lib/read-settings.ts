@@ -8,6 +8,7 @@ const settingsSchema = z.strictObject({
   logGroups: z.array(z.string()).optional(),
   agents: agentConfigurationSchema.optional(),
   retentionDays: z.number().int().positive().max(3650).optional(),
+  dailyBudgetUsd: z.number().positive().optional(),
   chunksAtOnce: z.number().int().min(1).max(40).optional(),
   /** Deletes bucket and table with the stack: for trials. */
   throwaway: z.boolean().optional(),

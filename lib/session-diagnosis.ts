@@ -14,6 +14,8 @@ export interface SessionDiagnosisProps {
   readonly agents?: AgentConfiguration;
   /** Days that sessions and diagnoses are kept. Default 90. */
   readonly retentionDays?: number;
+  /** USD a day (UTC) that model calls may cost at list prices; sessions beyond it are diagnosed without a model and say so. Default no limit. */
+  readonly dailyBudgetUsd?: number;
   /** Chunks of one session analysed at once. Default 10. */
   readonly chunksAtOnce?: number;
   /** What becomes of bucket and table with the stack. Default: they stay. */
@@ -43,6 +45,7 @@ export class SessionDiagnosis extends Construct {
       results: this.results,
       models: [defaultModel, ...models, ...modelsOf(agents)],
       chunksAtOnce: props.chunksAtOnce ?? 10,
+      ...(props.dailyBudgetUsd === undefined ? {} : { dailyBudgetUsd: props.dailyBudgetUsd }),
       ...bundles,
     });
     this.ingest = new Ingest(this, 'Ingest', {

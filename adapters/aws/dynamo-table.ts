@@ -111,6 +111,39 @@ export class DynamoTable implements Table {
     }
   }
 
+  async add(
+    key: ItemKey,
+    attribute: string,
+    amount: number,
+    { atMost, expiresAt }: { readonly atMost: number; readonly expiresAt: number },
+  ): Promise<number | null> {
+    try {
+      const { Attributes } = await this.#client.send(
+        new UpdateItemCommand({
+          TableName: this.#name,
+          Key: marshall(key),
+          UpdateExpression: 'SET #a = if_not_exists(#a, :zero) + :amount, #expiry = :expiry',
+          ConditionExpression:
+            amount > atMost
+              ? 'attribute_exists(#a) AND #a <= :rest'
+              : 'attribute_not_exists(#a) OR #a <= :rest',
+          ExpressionAttributeNames: { '#a': attribute, '#expiry': TABLE.expiry },
+          ExpressionAttributeValues: marshall({
+            ':zero': 0,
+            ':amount': amount,
+            ':rest': atMost - amount,
+            ':expiry': expiresAt,
+          }),
+          ReturnValues: 'UPDATED_NEW',
+        }),
+      );
+      return Number(unmarshall(Attributes ?? {})[attribute]);
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return null;
+      throw error;
+    }
+  }
+
   async *query(range: QueryRange): AsyncGenerator<Item> {
     const { partitionKey, sortKey } = range.index === true ? TABLE.index : TABLE;
     const names: Record<string, string> = { '#pk': partitionKey };

@@ -52,6 +52,16 @@ export interface Table {
    * having changed nothing, when the condition does not hold.
    */
   update(key: ItemKey, change: TableChange): Promise<Item | null>;
+  /**
+   * Adds to a number of one item, creating both if need be, in one write that many may do at the same time. Returns
+   * the sum; `null`, having changed nothing, when it would exceed `atMost`. An expired item counts as it stands.
+   */
+  add(
+    key: ItemKey,
+    attribute: string,
+    amount: number,
+    rules: { readonly atMost: number; readonly expiresAt: number },
+  ): Promise<number | null>;
   query(range: QueryRange): AsyncGenerator<Item>;
   /** The items that exist among the keys, in no order. */
   getMany(keys: readonly ItemKey[]): Promise<Item[]>;

@@ -68,6 +68,22 @@ export class SqliteTable implements Table {
     });
   }
 
+  async add(
+    key: ItemKey,
+    attribute: string,
+    amount: number,
+    { atMost, expiresAt }: { readonly atMost: number; readonly expiresAt: number },
+  ): Promise<number | null> {
+    return this.#transaction(() => {
+      const found = this.#read(key);
+      const before = found?.[attribute];
+      const sum = (typeof before === 'number' ? before : 0) + amount;
+      if (sum > atMost) return null;
+      this.#write({ ...found, ...key, [attribute]: sum, [TABLE.expiry]: expiresAt });
+      return sum;
+    });
+  }
+
   async *query(range: QueryRange): AsyncGenerator<Item> {
     const { partitionKey, sortKey } = range.index === true ? TABLE.index : TABLE;
     const limit = range.pageSize ?? PAGE;

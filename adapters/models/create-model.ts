@@ -2,8 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Sleep } from '../../core/base/clock.ts';
 import { parseModelSpec } from '../../core/model/parse-spec.ts';
 import type { Model } from '../../core/model/port.ts';
-import type { ObjectStore } from '../../core/ports/ports.ts';
+import type { TokenCounter } from '../../core/planning/tokens/counter.ts';
+import type { Budget, ObjectStore } from '../../core/ports/ports.ts';
 import type { BedrockSettings } from './bedrock.ts';
+import { budgetedModel } from './budgeted.ts';
 import { cachedModel } from './cached.ts';
 import { noneModel } from './none.ts';
 import { retryingModel } from './retrying.ts';
@@ -17,6 +19,8 @@ export interface ModelDeps {
   readonly openaiApiKey?: string;
   /** Region, endpoint and credentials of `bedrock:`; the SDK's own chain where absent. */
   readonly bedrock?: BedrockSettings;
+  /** Held before each call that is paid for; a cached answer costs nothing. Not used for batch, replay and none. */
+  readonly budget?: { readonly budget: Budget; readonly counter: TokenCounter };
   /** Longest wait for one answer; default 5 minutes. */
   readonly timeoutMs?: number;
 }
@@ -64,7 +68,8 @@ export function keepModels(deps: ModelDeps): (spec: string) => Promise<Model> {
   };
 }
 
-function decorate(model: Model, { retry, cache }: ModelDeps): Model {
+function decorate(asked: Model, { retry, cache, budget }: ModelDeps): Model {
+  const model = budget === undefined ? asked : budgetedModel(asked, budget.budget, budget.counter);
   const patient =
     retry === undefined
       ? model

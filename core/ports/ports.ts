@@ -60,3 +60,11 @@ export interface FailureLog {
   record(failure: ExecutionFailure): Promise<void>;
   ofSession(sessionId: string): Promise<readonly ExecutionFailure[]>;
 }
+
+/** A limit in USD that many callers share. Amounts are millionths of a dollar, whole numbers, so that sums are exact. */
+export interface Budget {
+  /** Holds the amount back. False, and nothing is held, when it would exceed the limit. */
+  reserve(microUsd: number): Promise<boolean>;
+  /** Replaces what was held back by what it came to. */
+  settle(heldMicroUsd: number, spentMicroUsd: number): Promise<void>;
+}

@@ -16,7 +16,7 @@ import { keyPart } from './object-keys.ts';
  * | timeline entry | `RECENT#<pattern>` | `<time>#<session>#<version>` | | |
  * | fingerprint | `FINGERPRINT#<fp>` | `STATE` | `FINGERPRINTS#<state>` | last seen |
  * | fingerprint in a session | `FINGERPRINT#<fp>` | `SEEN#<session>` | | |
- * | budget counter | `BUDGET#<day>` | `<scope>` | | |
+ * | budget counter | `BUDGET#<day>` | `SPENT` | | |
  *
  * Whatever has several list positions (a diagnosis has an agent, a service, an outcome and many categories) has
  * timeline entries of its own, written again without harm. Whatever moves through states stands in the sparse
@@ -75,6 +75,9 @@ export const fingerprintSeenKey = (fingerprint: string, sessionId: string): Item
   sk: `SEEN#${keyPart(sessionId)}`,
 });
 export const fingerprintIndexPk = (state: FingerprintState): string => `FINGERPRINTS#${state}`;
+
+/** What a day's model calls cost or are held to cost; the day is that of UTC. */
+export const budgetKey = (day: string): ItemKey => ({ pk: `BUDGET#${day}`, sk: 'SPENT' });
 
 export const sessionIndexKey = (sessionId: string): ItemKey => ({ pk: sessionPk(sessionId), sk: 'INDEX' });
 export const PENDING_INDEX_PK = 'SESSIONS#pending';

@@ -1,4 +1,5 @@
 import { S3Client } from '@aws-sdk/client-s3';
+import { dailyBudgetOf } from '../../adapters/aws/daily-budget.ts';
 import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
 import { keepModels } from '../../adapters/models/create-model.ts';
 import { parseEnvironment } from '../../core/base/parse.ts';
@@ -9,11 +10,13 @@ import { makeConstraintsHandler } from './handler.ts';
 
 export const handler = startOnce(async () => {
   const env = parseEnvironment(constraintsEnv, process.env);
+  const clock = { now: () => Date.now() };
   const objects = new S3ObjectStore(new S3Client({}), env.BUCKET_NAME);
+  const counter = makeTokenCounter();
   return makeConstraintsHandler({
     objects,
-    counter: makeTokenCounter(),
+    counter,
     // No retries in here: the state machine waits, and nobody pays for a Lambda that sleeps.
-    modelFor: keepModels({ cache: objects }),
+    modelFor: keepModels({ cache: objects, ...(await dailyBudgetOf(env, clock, counter)) }),
   });
 });

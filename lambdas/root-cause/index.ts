@@ -1,5 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
+import { dailyBudgetOf } from '../../adapters/aws/daily-budget.ts';
 import { DynamoDiagnosisStore } from '../../adapters/aws/dynamo-diagnosis-store.ts';
 import { DynamoTable } from '../../adapters/aws/dynamo-table.ts';
 import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
@@ -14,6 +15,7 @@ export const handler = startOnce(async () => {
   const env = parseEnvironment(rootCauseEnv, process.env);
   const clock = { now: () => Date.now() };
   const objects = new S3ObjectStore(new S3Client({}), env.BUCKET_NAME);
+  const counter = makeTokenCounter();
   return makeRootCauseHandler({
     objects,
     diagnoses: new DynamoDiagnosisStore(
@@ -24,8 +26,8 @@ export const handler = startOnce(async () => {
         retentionDays: env.RETENTION_DAYS,
       },
     ),
-    counter: makeTokenCounter(),
+    counter,
     clock,
-    modelFor: keepModels({ cache: objects }),
+    modelFor: keepModels({ cache: objects, ...(await dailyBudgetOf(env, clock, counter)) }),
   });
 });

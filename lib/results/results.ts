@@ -3,7 +3,7 @@ import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { TABLE } from '../../core/ports/table.ts';
+import { budgetKey, TABLE } from '../../core/ports/table.ts';
 import { acknowledge, arnFinding } from '../step/acknowledge.ts';
 import type { StepLambda } from '../step/step-lambda.ts';
 
@@ -93,6 +93,20 @@ export class Results extends Construct {
     }
     allow(step, ['s3:PutObject'], below(access.write));
     step.function.addEnvironment('BUCKET_NAME', this.bucket.bucketName);
+  }
+
+  /** The counter of the day's budget, of which a step may write no other row; without a budget nothing. */
+  giveBudget(step: StepLambda, dailyUsd: number | undefined): void {
+    step.function.addEnvironment('TABLE_NAME', this.table.tableName);
+    step.function.addEnvironment('DAILY_BUDGET_USD', dailyUsd === undefined ? 'none' : String(dailyUsd));
+    if (dailyUsd === undefined) return;
+    step.function.addToRolePolicy(
+      new iam.PolicyStatement({
+        actions: ['dynamodb:UpdateItem'],
+        resources: [this.table.tableArn],
+        conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${budgetKey('').pk}*`] } },
+      }),
+    );
   }
 
   /** Single-item reads and writes and queries of the table, its name, and how long rows live. */

@@ -14,6 +14,8 @@ export interface StepsProps {
   readonly results: Results;
   /** Model specs that sessions may use; the first is the default. */
   readonly models: readonly [string, ...string[]];
+  /** USD a day (UTC) that model calls may cost; no limit when absent. */
+  readonly dailyBudgetUsd?: number;
   readonly bundles?: string;
 }
 
@@ -30,7 +32,10 @@ export interface WorkflowSteps {
 const MODEL_STEP_TIMEOUT = Duration.minutes(15);
 
 /** The functions of the state machine, each with what it may touch and is told in one place. */
-export function makeSteps(scope: Construct, { results, models, bundles }: StepsProps): WorkflowSteps {
+export function makeSteps(
+  scope: Construct,
+  { results, models, dailyBudgetUsd, bundles }: StepsProps,
+): WorkflowSteps {
   const own = bundles === undefined ? {} : { bundles };
 
   const preflight = new StepLambda(scope, 'PreflightStep', {
@@ -55,6 +60,7 @@ export function makeSteps(scope: Construct, { results, models, bundles }: StepsP
   });
   results.giveObjects(analyzeChunk, { read: ['executions', 'cache'], write: ['executions', 'cache'] });
   giveModels(analyzeChunk, models);
+  results.giveBudget(analyzeChunk, dailyBudgetUsd);
 
   const merge = new StepLambda(scope, 'MergeStep', {
     step: 'merge',
@@ -76,6 +82,7 @@ export function makeSteps(scope: Construct, { results, models, bundles }: StepsP
   });
   results.giveObjects(constraints, { read: ['executions', 'cache'], write: ['executions', 'cache'] });
   giveModels(constraints, models);
+  results.giveBudget(constraints, dailyBudgetUsd);
 
   const rootCause = new StepLambda(scope, 'RootCauseStep', {
     step: 'root-cause',
@@ -88,6 +95,7 @@ export function makeSteps(scope: Construct, { results, models, bundles }: StepsP
   results.giveObjects(rootCause, { read: ['executions', 'cache'], write: ['cache', 'diagnoses'] });
   results.giveTable(rootCause);
   giveModels(rootCause, models);
+  results.giveBudget(rootCause, dailyBudgetUsd);
 
   const recordFailure = new StepLambda(scope, 'RecordFailureStep', {
     step: 'record-failure',

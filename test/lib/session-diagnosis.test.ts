@@ -160,3 +160,29 @@ describe('functions', () => {
     }
   });
 });
+
+describe('a daily budget', () => {
+  const stepsOf = (given: ReturnType<typeof synthesise>) =>
+    Object.values(given.findResources('AWS::Lambda::Function')).flatMap((fn) => {
+      const variables: Record<string, unknown> = fn.Properties.Environment?.Variables ?? {};
+      return 'DAILY_BUDGET_USD' in variables ? [variables.DAILY_BUDGET_USD] : [];
+    });
+
+  it('reaches the three steps that pay, each of which may move the counter and no other row', () => {
+    const limited = synthesise({ dailyBudgetUsd: 25 });
+    expect(stepsOf(limited)).toEqual(['25', '25', '25']);
+    const counters = Object.values(limited.findResources('AWS::IAM::Policy')).flatMap((policy) =>
+      policy.Properties.PolicyDocument.Statement.filter(
+        (statement: { Condition?: unknown }) =>
+          JSON.stringify(statement.Condition ?? null) ===
+          '{"ForAllValues:StringLike":{"dynamodb:LeadingKeys":["BUDGET#*"]}}',
+      ),
+    );
+    expect(counters.map(({ Action }: Statement) => Action)).toEqual(Array(3).fill('dynamodb:UpdateItem'));
+  });
+
+  it('is none where none is set, and then no step may touch a counter', () => {
+    expect(stepsOf(template)).toEqual(['none', 'none', 'none']);
+    expect(JSON.stringify(template.toJSON())).not.toContain('dynamodb:LeadingKeys');
+  });
+});

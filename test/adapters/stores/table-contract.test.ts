@@ -83,6 +83,12 @@ const operation = fc.oneof(
   fc.record({ kind: fc.constant('put' as const), item }),
   fc.record({ kind: fc.constant('putIf' as const), item, condition }),
   fc.record({ kind: fc.constant('update' as const), key, change }),
+  fc.record({
+    kind: fc.constant('add' as const),
+    key,
+    amount: fc.integer({ min: -3, max: 3 }),
+    rules: fc.record({ atMost: fc.integer({ min: -2, max: 5 }), expiresAt: fc.constant(NOW_SECONDS + 1) }),
+  }),
   fc.record({ kind: fc.constant('get' as const), key }),
   fc.record({ kind: fc.constant('getMany' as const), keys: fc.array(key, { minLength: 1, maxLength: 3 }) }),
   fc.record({ kind: fc.constant('query' as const), range }),
@@ -102,6 +108,8 @@ async function run(table: Table, step: Operation, prefix: string): Promise<unkno
       return await table.putIf(indexed(step.item), step.condition);
     case 'update':
       return await table.update(placed(step.key), step.change);
+    case 'add':
+      return await table.add(placed(step.key), 'n', step.amount, step.rules);
     case 'get':
       return await table.get(placed(step.key));
     case 'getMany':
