@@ -33,7 +33,7 @@ const RULES: readonly Rule[] = [
     category: 'execution-error-category-resource-exhaustion',
     critical: 'system-failure',
     words:
-      /out of memory|\bMemoryError\b|\bOOM(?:Killed)?\b|no space left|disk (?:is )?full|\bENOSPC\b|heap limit|too many open files|\bEMFILE\b|context (?:length|window) exceeded|maximum context length|(?:input|prompt) is too long/i,
+      /out of memory|\bMemoryError\b|\bOOM(?:Killed)?\b|no space left|disk (?:is )?full|\bENOSPC\b|heap limit|too many open files|\bEMFILE\b|context (?:length|window) exceeded|maximum context length|(?:input|prompt) is too long|\b(?:step|turn|token|cost|message|iteration|budget)s?[ _]limit\b|\bstopped at (?:its|the|a) limit\b|\blimits[ _]?exceeded\b/i,
     codes: [507],
   },
   {

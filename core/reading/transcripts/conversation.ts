@@ -72,15 +72,13 @@ export function buildConversation(conversation: Conversation): Session {
   const spans: Span[] = [];
   const calls = new PendingCalls();
   let toolsStated = false;
-  let part = 0;
-  let position = -1;
+  const parts = new Map<number, number>();
 
   for (const turn of conversation.turns) {
-    if (turn.position !== position) part = 0;
-    position = turn.position;
     const nextBase = () => {
+      const part = parts.get(turn.position) ?? 0;
+      parts.set(turn.position, part + 1);
       const spanId = part === 0 ? `m${turn.position}` : `m${turn.position}.${part}`;
-      part += 1;
       return {
         spanId,
         traceId,

@@ -1,14 +1,19 @@
 import type { TranscriptFormat } from '../decode/format.ts';
 import { autogen } from './autogen.ts';
+import { autogenEvents } from './autogen-events.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';
 import { exgentic } from './exgentic.ts';
 import { langfuse } from './langfuse.ts';
 import { langsmith } from './langsmith.ts';
+import { miniSweAgent } from './mini-swe-agent.ts';
+import { openhands } from './openhands.ts';
+import { openhandsSdk } from './openhands-sdk.ts';
 import { recordedCalls } from './recorded-calls.ts';
 import { rootspan } from './rootspan.ts';
 import { strandsSession } from './strands-session.ts';
+import { sweAgent } from './swe-agent.ts';
 import { tauBench } from './tau-bench.ts';
 import { whoWhen } from './who-when.ts';
 
@@ -26,4 +31,9 @@ export const TRANSCRIPTS: readonly TranscriptFormat[] = [
   recordedCalls,
   langfuse,
   langsmith,
+  sweAgent,
+  miniSweAgent,
+  openhands,
+  openhandsSdk,
+  autogenEvents,
 ];

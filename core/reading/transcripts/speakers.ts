@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { SpanError, SpanFlag } from '../../session/session.ts';
+import type { SpanFlag } from '../../session/session.ts';
 import { plainText, readBlocks, readToolCalls } from './blocks.ts';
 import { readChatTurn } from './chat-turns.ts';
 import type { Turn } from './conversation.ts';
 import { textAt } from './fields.ts';
+import { exitErrors } from './turn-parts.ts';
 
 /** Roles that say the kind of a message and not who speaks. */
 const KIND_ROLES: ReadonlySet<string> = new Set([
@@ -77,7 +78,7 @@ function readSpeakerTurn(message: JsonObject, position: number): Turn {
           isError: exit === null ? null : exit[1] !== '0',
         },
       ],
-      errors: exit === null || exit[1] === '0' ? [] : [exitError(Number(exit[1]), text)],
+      errors: exit === null ? [] : exitErrors(Number(exit[1]), text),
     };
   }
   if (aside === 'termination condition') {
@@ -92,9 +93,4 @@ function readSpeakerTurn(message: JsonObject, position: number): Turn {
     blocks: [...blocks, ...calls],
     flags: [...flags],
   };
-}
-
-function exitError(code: number, text: string): SpanError {
-  const lines = text.trimEnd().split('\n');
-  return { source: 'exit-code', code, message: (lines.at(-1) ?? '').slice(0, 300) };
 }

@@ -1,0 +1,310 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { formatFixtures } from '../../../../bench/formats/fixtures.ts';
+import { runChecks } from '../../../../core/checks/registry.ts';
+import { readSessions } from '../../../../core/reading/registry.ts';
+import { TRANSCRIPTS } from '../../../../core/reading/transcripts/index.ts';
+import { type Session, sessionSpans } from '../../../../core/session/session.ts';
+import { toTrajectory } from '../../../../core/trajectory/to-trajectory.ts';
+import { sharedPath } from '../../../helpers/shared-data.ts';
+
+/** Logs of agents that are no plain chat: what their own shape says beyond the words. */
+
+const read = (document: unknown, source = 'run.json'): Session => {
+  const { sessions } = readSessions({ text: JSON.stringify(document), source });
+  expect(sessions).toHaveLength(1);
+  return sessions[0]!;
+};
+const failures = (session: Session) =>
+  runChecks(toTrajectory(session)).flatMap(({ findings }) =>
+    findings.filter(({ weight }) => weight === 'failure').map(({ spanId, category }) => [spanId, category]),
+  );
+
+/** Files of the second trials: a copy of ours stands beside each in these tests, so that they do not depend on them. */
+const trials = sharedPath('trials-2');
+const trial = (name: string): Session => {
+  const file = readdirSync(trials!).find((entry) => entry.startsWith(name))!;
+  const { sessions } = readSessions({ text: readFileSync(path.join(trials!, file), 'utf8'), source: file });
+  return sessions[0]!;
+};
+
+const call = (id: string, name: string, args: object) => ({
+  id,
+  type: 'function',
+  function: { name, arguments: JSON.stringify(args) },
+});
+
+it('answers, grades and labels beside a run never come into its session', async () => {
+  for (const fixture of await formatFixtures()) {
+    const text = readFileSync(fixture.path, 'utf8');
+    const { sessions, unread } = readSessions({ text, source: fixture.file });
+    expect(JSON.stringify([sessions, unread]), fixture.file).not.toContain('SECRET-');
+  }
+});
+
+it('of the formats that know a fixture one is surest', async () => {
+  for (const fixture of await formatFixtures()) {
+    const text = readFileSync(fixture.path, 'utf8');
+    let document: unknown;
+    try {
+      document = JSON.parse(text);
+    } catch {
+      continue;
+    }
+    const sure = TRANSCRIPTS.map((format) => format.recognise(document as never))
+      .flatMap((seen) => (seen.match === 'yes' ? [seen.sure] : []))
+      .sort((a, b) => b - a);
+    expect(sure.length === 1 || sure[0] !== sure[1], `${fixture.file}: ${sure.join(' ')}`).toBe(true);
+  }
+});
+
+describe('SWE-agent', () => {
+  const history = (...more: object[]) => [
+    { role: 'system', content: 'You work in a shell.', agent: 'primary' },
+    { role: 'user', content: 'Here is how it is done: open, edit, submit.', agent: 'primary', is_demo: true },
+    { role: 'user', content: 'ISSUE: totals are wrong.', agent: 'primary' },
+    ...more,
+  ];
+  const act = {
+    role: 'assistant',
+    content: 'Look.\n```\nopen a.py\n```',
+    action: 'open a.py\n',
+    agent: 'primary',
+  };
+  const run = (exit_status: string | null, ...more: object[]) =>
+    read({ environment: 'swe_main', trajectory: [], history: history(...more), info: { exit_status } });
+
+  it('the goal is the issue and not the demonstration', () => {
+    const session = run('submitted', act);
+    expect(session.format).toBe('swe-agent');
+    expect(toTrajectory(session).goal).toBe('ISSUE: totals are wrong.');
+  });
+  it("an action in the agent's text is a call, and what the user seems to say after it its result", () => {
+    const session = run('submitted', act, { role: 'user', content: 'Error: no file a.py', agent: 'primary' });
+    expect(toTrajectory(session).exchanges).toMatchObject([
+      { name: 'open', arguments: { command: 'open a.py\n' }, result: 'Error: no file a.py' },
+    ]);
+  });
+  it.each([
+    ['submitted', []],
+    [null, []],
+    ['exit_forfeit', []],
+    ['exit_cost', ['execution-error-category-resource-exhaustion']],
+    ['submitted (exit_context)', ['execution-error-category-resource-exhaustion']],
+    ['exit_api', ['execution-error-category-service-errors']],
+  ])('a run that ended by %j', (status, categories) => {
+    const session = run(status, act, { role: 'user', content: '1:x', agent: 'primary' });
+    expect(failures(session).map(([, category]) => category)).toEqual(categories);
+  });
+  it('results find their call by id, whatever their order', () => {
+    const calls = [call('c1', 'open', { path: 'app.py' }), call('c2', 'find_file', { file_name: 'util.py' })];
+    const session = read({
+      trajectory: [],
+      history: [
+        { role: 'user', content: 'Fix app.py.', agent: 'main' },
+        { role: 'assistant', content: 'Both.', agent: 'main', tool_calls: calls },
+        { role: 'tool', content: 'Error: no file named util.py', agent: 'main', tool_call_ids: ['c2'] },
+        { role: 'tool', content: '1:import utl', agent: 'main', tool_call_ids: ['c1'] },
+        { role: 'assistant', content: 'I give up.', agent: 'main' },
+      ],
+      info: { exit_status: 'submitted' },
+    });
+    expect(toTrajectory(session).exchanges.map(({ name, result }) => [name, result])).toEqual([
+      ['open', '1:import utl'],
+      ['find_file', 'Error: no file named util.py'],
+    ]);
+    expect(failures(session).map(([spanId]) => spanId)).toEqual(['m2']);
+  });
+  it('each attempt of a retrying agent is a session', () => {
+    const attempt = { trajectory: [], history: history(act), info: { exit_status: 'submitted' } };
+    const { sessions } = readSessions({
+      text: JSON.stringify({ attempts: [attempt, attempt] }),
+      source: 'x.traj',
+    });
+    expect(sessions.map(({ sessionId }) => sessionId)).toEqual(['x#attempt-0', 'x#attempt-1']);
+  });
+  it.skipIf(trials === null)('the files of the second trials', () => {
+    expect(toTrajectory(trial('pub-02')).goal).toMatch(/^ISSUE/);
+    expect(failures(trial('pub-03')).map(([spanId]) => spanId)).toEqual(['m3']);
+  });
+});
+
+describe('mini-SWE-agent', () => {
+  const say = (id: string, command: string) => ({
+    role: 'assistant',
+    content: 'Next.',
+    tool_calls: [call(id, 'bash', { command })],
+    extra: { actions: [{ command, tool_call_id: id }] },
+  });
+  const result = (id: string, returncode: number, output: string) => ({
+    role: 'tool',
+    tool_call_id: id,
+    content: `<returncode>${returncode}</returncode>\n<output>\n${output}\n</output>`,
+    extra: { returncode },
+  });
+  const run = (exit_status: string, ...messages: object[]) =>
+    read({
+      info: { mini_version: '2.0.0', exit_status },
+      messages: [{ role: 'user', content: 'Fix it.' }, ...messages],
+      trajectory_format: 'mini-swe-agent-1.1',
+    });
+  const exit = (exit_status: string, content: string) => ({ role: 'exit', content, extra: { exit_status } });
+
+  it('a run that was handed in is clean, and its end is no agent', () => {
+    const session = run(
+      'Submitted',
+      say('c1', 'ls'),
+      result('c1', 0, 'a'),
+      say('c2', 'git diff'),
+      exit('Submitted', 'diff'),
+    );
+    expect(runChecks(toTrajectory(session)).flatMap(({ findings }) => findings)).toEqual([]);
+    expect(sessionSpans(session).filter(({ agent }) => agent === 'exit')).toEqual([]);
+  });
+  it('a return code is an exit code; a limit is what ended the run', () => {
+    const session = run(
+      'LimitsExceeded',
+      say('c1', 'make'),
+      result('c1', 2, 'boom'),
+      exit('LimitsExceeded', ''),
+    );
+    expect(sessionSpans(session)[2]!.errors).toEqual([{ source: 'exit-code', code: 2, message: 'boom' }]);
+    expect(failures(session)).toContainEqual(['m3', 'execution-error-category-resource-exhaustion']);
+  });
+  it('in text mode too, and without anything around the messages', () => {
+    const session = read([
+      { role: 'user', content: 'Fix it.' },
+      { role: 'assistant', content: '```mswea_bash_command\nmake\n```' },
+      { role: 'user', content: '<returncode>1</returncode>\n<output>\nKeyError: 7\n</output>' },
+      { role: 'assistant', content: 'All good.' },
+    ]);
+    expect(session.format).toBe('mini-swe-agent');
+    expect(toTrajectory(session).exchanges).toMatchObject([
+      { name: 'bash', arguments: { command: 'make' }, isError: true },
+    ]);
+  });
+  it('a person who interrupts is no fault', () => {
+    const session = run(
+      'UserInterruption',
+      say('c1', 'ls'),
+      result('c1', 0, 'a'),
+      exit('UserInterruption', ''),
+    );
+    expect(failures(session)).toEqual([]);
+  });
+  it.skipIf(trials === null)('the files of the second trials', () => {
+    expect(failures(trial('pub-04'))).toEqual([]);
+    expect(failures(trial('pub-05'))).toContainEqual(['m6', 'execution-error-category-resource-exhaustion']);
+    expect(sessionSpans(trial('pub-06'))[3]!.errors).toMatchObject([{ source: 'exit-code', code: 1 }]);
+  });
+});
+
+describe('OpenHands', () => {
+  const event = (id: number, more: object) => ({
+    id,
+    timestamp: '2026-01-01T10:00:00',
+    source: 'agent',
+    message: '',
+    ...more,
+  });
+  it('the acts of a delegate are its own until it hands back', () => {
+    const session = read([
+      event(0, { action: 'message', source: 'user', args: { content: 'Do it.' } }),
+      event(1, { action: 'system', args: { content: 's', agent_class: 'Lead' } }),
+      event(2, { action: 'delegate', args: { agent: 'Browser', inputs: {} } }),
+      event(3, { action: 'browse', args: { url: 'u' } }),
+      event(4, { observation: 'browse', cause: 3, content: 'page', extras: {} }),
+      event(5, { observation: 'delegate', cause: 2, content: 'found', extras: {} }),
+      event(6, { action: 'message', args: { content: 'Done.' } }),
+    ]);
+    expect(sessionSpans(session).map(({ name, agent }) => [name, agent])).toEqual([
+      ['user', null],
+      ['system', null],
+      ['chat', 'Lead'],
+      ['chat', 'Browser'],
+      ['browse', 'Browser'],
+      ['delegate', 'Lead'],
+      ['chat', 'Lead'],
+    ]);
+  });
+  it('a person who rejects an act is no fault of the tool, and a command that still runs has no exit code', () => {
+    const session = read([
+      event(0, { action: 'run', args: { command: 'rm -r /' } }),
+      event(1, { observation: 'user_rejected', cause: 0, content: 'no', extras: {} }),
+      event(2, { action: 'run', args: { command: 'sleep 99' } }),
+      event(3, {
+        observation: 'run',
+        cause: 2,
+        content: '',
+        extras: { metadata: { exit_code: -1 } },
+        success: false,
+      }),
+    ]);
+    expect(sessionSpans(session).filter(({ errors }) => errors.length > 0)).toEqual([]);
+    expect(sessionSpans(session)[1]).toMatchObject({ toolResult: { isError: null } });
+    expect(sessionSpans(session)[3]!.flags).toEqual(['in-progress']);
+  });
+  it('an event of a kind that is not known is counted', () => {
+    const events = [
+      { kind: 'MessageEvent', id: 'a', source: 'user', llm_message: { role: 'user', content: 'hi' } },
+      { kind: 'TeleportEvent', id: 'b', source: 'agent' },
+    ];
+    expect(readSessions({ document: events, source: 'e.json' }).unread).toEqual([
+      { where: 'e.json', reason: 'event of an unknown kind: TeleportEvent', count: 1 },
+    ]);
+  });
+});
+
+describe('AutoGen 0.4', () => {
+  const event = (type: string, content: unknown, more: object = {}) => ({
+    source: 'shop',
+    type,
+    content,
+    models_usage: null,
+    metadata: {},
+    ...more,
+  });
+  it('a call and its answer are events, and the answer says that it failed', () => {
+    const session = read([
+      event('TextMessage', 'Cancel A17.', { source: 'user' }),
+      event('ToolCallRequestEvent', [{ id: 'c1', name: 'cancel', arguments: '{"id":"A17"}' }]),
+      event('ToolCallExecutionEvent', [
+        { call_id: 'c1', name: 'cancel', content: 'order service unavailable', is_error: true },
+      ]),
+      event('TextMessage', 'A17 is cancelled.'),
+    ]);
+    expect(session.format).toBe('autogen-events');
+    expect(failures(session)).toEqual([['m2', 'execution-error-category-service-errors']]);
+  });
+  it('of parallel calls only the one that failed has failed', () => {
+    const session = read([
+      event('ToolCallRequestEvent', [
+        { id: 'c1', name: 'a', arguments: '{}' },
+        { id: 'c2', name: 'b', arguments: '{}' },
+      ]),
+      event('ToolCallExecutionEvent', [
+        { call_id: 'c1', content: 'fine', is_error: false },
+        { call_id: 'c2', content: 'service unavailable', is_error: true },
+      ]),
+    ]);
+    expect(toTrajectory(session).exchanges.map(({ name, isError }) => [name, isError])).toEqual([
+      ['a', false],
+      ['b', true],
+    ]);
+  });
+  it('code that ended with another code than 0 is an error of the executor', () => {
+    const session = read([
+      event('TextMessage', 'Run it.', { source: 'user' }),
+      {
+        source: 'executor',
+        type: 'CodeExecutionEvent',
+        result: { exit_code: 1, output: 'ZeroDivisionError' },
+      },
+    ]);
+    expect(sessionSpans(session)[1]).toMatchObject({ agent: 'executor', errors: [{ code: 1 }] });
+  });
+  it.skipIf(trials === null)('the file of the second trials', () => {
+    expect(failures(trial('pub-13')).map(([spanId]) => spanId)).toEqual(['m2']);
+  });
+});
