@@ -1,6 +1,7 @@
 /** Credentials of the right shape and of nobody. Put together here so that no scanner takes this file for a leak. */
 const run = (length: number, seed = 'a1B2c3D4e5F6g7H8'): string =>
   seed.repeat(Math.ceil(length / seed.length)).slice(0, length);
+const hex = (length: number): string => run(length, '0f1e2d3c4b5a69788796a5b4c3d2e1f0');
 const base64url = (value: unknown): string =>
   btoa(JSON.stringify(value)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 
@@ -22,7 +23,31 @@ export const SHAPED: Readonly<Record<string, readonly string[]>> = {
   'google-key': [`AIza${run(35)}`, `ya29.${run(60)}`],
   'openai-key': [`sk-${run(48)}`, `sk-proj-${run(60)}-${run(60)}`],
   'anthropic-key': [`sk-ant-api03-${run(80)}-AA`],
-  'api-key': [`hf_${run(34)}`, `gsk_${run(52)}`, `tvly-${run(32)}`],
+  'api-key': [
+    `hf_${run(34)}`,
+    `gsk_${run(52)}`,
+    `tvly-${run(32)}`,
+    `SK${hex(32)}`,
+    `dp.pt.${run(43)}`,
+    `dp.st.prd_main.${run(43)}`,
+    `lin_api_${run(40)}`,
+    `ntn_${'4'.repeat(11)}${run(35)}`,
+    `figd_${run(40)}`,
+    `${'712345678'}:AA${run(33)}`,
+    `M${run(24)}.G${run(5)}.${run(38)}`,
+    `key-${hex(32)}`,
+    `${hex(32)}-${hex(8)}-${hex(8)}`,
+    `sq0atp-${run(22)}`,
+    `EAAA${run(60)}`,
+    `glsa_${run(32)}_${hex(8)}`,
+    `dckr_pat_${run(27)}`,
+    `tskey-auth-${run(12)}-${run(24)}`,
+    `vcp_${run(24)}`,
+    `PMAK-${hex(24)}-${hex(34)}`,
+    `pul-${hex(40)}`,
+    `sbp_${hex(40)}`,
+    `xkeysib-${hex(64)}-${run(16)}`,
+  ],
   jwt: [JWT],
 };
 export const ALL_SHAPED = Object.values(SHAPED).flat();
