@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import {
   BUNDLE,
+  buildConstruct,
   buildLambdas,
   COLD_IMPORT_BUDGET_MS,
   lambdaSteps,
@@ -47,6 +48,7 @@ await buildLambdas(bundles, steps);
 
 if (!values.quick) {
   await buildPackage();
+  await buildConstruct(dist);
   execFileSync(
     process.execPath,
     [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'],

@@ -45,6 +45,20 @@ export async function buildLambdas(folder: string, steps: readonly string[]): Pr
   });
 }
 
+/** The construct, for CDK apps of either module system; beside the bundles that it deploys (dist/lambdas). */
+export async function buildConstruct(dist: string): Promise<void> {
+  const entry: BuildOptions = { ...BUNDLE, entryPoints: { index: 'lib/index.ts' }, packages: 'external' };
+  const outdir = path.join(dist, 'cdk');
+  await build({ ...entry, outdir, outExtension: { '.js': '.mjs' } });
+  await build({
+    ...entry,
+    outdir,
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    define: { 'import.meta.dirname': '__dirname' },
+  });
+}
+
 export interface MeasuredBundle {
   readonly step: string;
   readonly kb: number;
