@@ -18,19 +18,22 @@ export interface Extras {
 export function buildInference(
   span: RawSpan,
   logs: readonly RawLog[],
-  extras: Extras & Partial<Omit<Gathered, 'flags' | 'finishReasons'>> = {},
+  extras: Extras & Partial<Omit<Gathered, 'flags' | 'finishReasons' | 'response'>> = {},
 ): SpanContent {
   const found = gather(span, logs);
   const a = span.attributes;
   const system = extras.system ?? found.system;
   const tools = extras.tools && extras.tools.length > 0 ? extras.tools : found.tools;
-  const model = extras.model ?? modelOf(a);
+  const model = extras.model ?? modelOf(a) ?? found.response?.model ?? undefined;
   const responseId =
-    extras.responseId ?? textAt(a, 'gen_ai.response.id', 'ai.response.id', 'llm.response.id');
+    extras.responseId ??
+    textAt(a, 'gen_ai.response.id', 'ai.response.id', 'llm.response.id') ??
+    found.response?.responseId ??
+    null;
   const finish = [extras.finishReasons ?? [], found.finishReasons, completionFinish(a)].find(
     (list) => list.length > 0,
   );
-  const usage = usageOf(a);
+  const usage = usageOf(a) ?? found.response?.usage;
   return {
     span: {
       kind: 'inference',
@@ -43,7 +46,7 @@ export function buildInference(
       ...(finish !== undefined ? { finishReasons: finish.map((word) => word.toLowerCase()) } : {}),
       ...(usage !== undefined ? { usage } : {}),
     },
-    errors: extras.errors ?? [],
+    errors: [...(extras.errors ?? []), ...(found.response?.errors ?? [])],
     flags: [...new Set([...found.flags, ...(extras.flags ?? [])])],
     agent: extras.agent ?? agentOf(a),
   };

@@ -5,8 +5,9 @@ import type { RawLog, RawSpan } from '../decode/format.ts';
 import { valueAt, wordsOf } from './attributes.ts';
 import { type ContentEvent, contentEvents, eventMessage, plainText } from './events.ts';
 import { unflatten } from './flatten.ts';
-import { langchainMessages } from './langchain-values.ts';
+import { messagesInValue } from './langchain-values.ts';
 import { readMessages, readToolDefinitions } from './messages.ts';
+import { type ResponseBody, readRequestBody, readResponseBody } from './provider-bodies.ts';
 
 /** What a span says of a model call or an agent run, wherever it says it. */
 export interface Gathered {
@@ -16,6 +17,8 @@ export interface Gathered {
   readonly tools: readonly ToolDefinition[];
   readonly finishReasons: readonly string[];
   readonly flags: ReadonlySet<SpanFlag>;
+  /** The API's own answer, where the span holds it whole: its model, id, tokens and errors. */
+  readonly response: ResponseBody | null;
 }
 
 interface Source {
@@ -28,6 +31,7 @@ interface Source {
   inputMessages?: readonly Message[];
   outputMessages?: readonly Message[];
   flags?: ReadonlySet<SpanFlag>;
+  response?: ResponseBody | null;
 }
 
 /**
@@ -65,6 +69,7 @@ function combine(sources: readonly Source[]): Gathered {
   let finish: readonly string[] = [];
   let tools: readonly ToolDefinition[] = [];
   let system: string | null = null;
+  let response: ResponseBody | null = null;
   for (const source of sources) {
     if (input.length === 0) input = take(source.inputMessages, source.input, 'user', flags).messages;
     if (output.length === 0) {
@@ -75,6 +80,7 @@ function combine(sources: readonly Source[]): Gathered {
     if (finish.length === 0) finish = wordsOf(source.finish).map((word) => word.toLowerCase());
     if (tools.length === 0) tools = readToolDefinitions(source.tools);
     if (system === null) system = systemText(source.system);
+    response ??= source.response ?? null;
     for (const flag of source.flags ?? []) flags.add(flag);
   }
   const systems = input.filter((message) => message.role === 'system');
@@ -86,6 +92,7 @@ function combine(sources: readonly Source[]): Gathered {
     tools,
     finishReasons: finish.filter((word) => word !== ''),
     flags,
+    response,
   };
 }
 
@@ -162,7 +169,7 @@ function bodyMessage(item: JsonValue, role: Message['role'], flags: Set<SpanFlag
   const inner = isJsonObject(item.content)
     ? (item.content.message ?? item.content.content ?? item.content)
     : item.content;
-  const unwrapped = langchainMessages(inner ?? '', role, flags);
+  const unwrapped = messagesInValue(inner ?? '', role, flags);
   if (unwrapped !== null) return unwrapped;
   const read = readMessages([{ role: item.role ?? role, content: inner ?? '' }], role);
   for (const flag of read.flags) flags.add(flag);
@@ -228,9 +235,15 @@ function fromValues(attributes: RawSpan['attributes'], events: readonly ContentE
   const output =
     valueAt(attributes, 'output.value', 'traceloop.entity.output', 'gen_ai.completion', 'output') ??
     completion;
+  const request = readRequestBody(unwrapJson(input ?? null).value);
+  const response = readResponseBody(unwrapJson(output ?? null).value);
   return {
+    system: request?.system ?? response?.system,
+    tools: request?.tools ?? response?.tools,
+    finish: response === null ? undefined : [...response.finishReasons],
     inputMessages: valueMessages(input, 'user', flags),
     outputMessages: valueMessages(output, 'assistant', flags),
+    response,
     flags,
   };
 }
@@ -242,7 +255,7 @@ function valueMessages(
 ): readonly Message[] {
   if (value === undefined) return [];
   return (
-    langchainMessages(value, role, flags) ?? readMessages([{ role, content: asText(value) }], role).messages
+    messagesInValue(value, role, flags) ?? readMessages([{ role, content: asText(value) }], role).messages
   );
 }
 

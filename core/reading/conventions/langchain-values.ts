@@ -1,23 +1,27 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { Message, SpanFlag } from '../../session/session.ts';
 import { unwrapJson } from '../decode/decode-json.ts';
+import { isLangchainMessage } from './langchain-message.ts';
 import { noteFlag, readMessages } from './messages.ts';
+import { readResponseBody } from './provider-bodies.ts';
+import { isResponsesItem } from './responses-items.ts';
 
 /**
- * The values that LangChain callbacks write: `{inputs: {messages: […]}}`, `{outputs: {messages: […]}}`,
- * `{generations: [[{text, message}]]}`, `{output: …}`, and lists of constructor objects, all as JSON text.
+ * The messages in a value that stands for a call's or a run's input or output: an API's response body, what LangChain
+ * callbacks write (`{inputs: {messages: […]}}`, `{outputs: {messages: […]}}`, `{output: …}`, lists of constructor
+ * objects), a list of messages; also as JSON text. `null`: there are none in it.
  */
-export function langchainMessages(
+export function messagesInValue(
   value: JsonValue,
   role: Message['role'],
   flags: Set<SpanFlag>,
 ): readonly Message[] | null {
   const { value: decoded, note } = unwrapJson(value);
   if (typeof decoded === 'string' || decoded === null) return null;
-  const core = messagesOf(decoded);
+  const core = readResponseBody(decoded)?.messages ?? messagesOf(decoded);
   if (core === null) return null;
   noteFlag(note, flags);
-  const read = readMessages(core, role);
+  const read = readMessages([...core], role);
   for (const flag of read.flags) flags.add(flag);
   return read.messages;
 }
@@ -25,7 +29,6 @@ export function langchainMessages(
 function messagesOf(value: JsonValue): JsonValue[] | null {
   if (Array.isArray(value)) return value.length > 0 && value.flat(2).every(isMessage) ? value.flat(2) : null;
   if (!isJsonObject(value)) return null;
-  if (Array.isArray(value.generations)) return generations(value.generations);
   for (const key of ['messages', 'inputs', 'outputs', 'output', 'input', 'choices']) {
     const inner = value[key];
     if (Array.isArray(inner) || isJsonObject(inner)) {
@@ -39,26 +42,13 @@ function messagesOf(value: JsonValue): JsonValue[] | null {
 function isMessage(value: JsonValue): boolean {
   if (!isJsonObject(value)) return false;
   if (isJsonObject(value.message)) return isMessage(value.message) || 'content' in value.message;
-  if (value.lc !== undefined && isJsonObject(value.kwargs)) return 'content' in value.kwargs;
+  if (isResponsesItem(value) || isLangchainMessage(value)) return true;
   const role = value.role ?? value.type;
   return (
     typeof role === 'string' &&
     /^(system|developer|user|human|assistant|ai|model|tool|function)$/i.test(role) &&
     ('content' in value || 'parts' in value || 'tool_calls' in value)
   );
-}
-
-function generations(outer: JsonValue[]): JsonValue[] {
-  return outer.flat(2).flatMap((item) => {
-    if (!isJsonObject(item)) return [];
-    const message = isJsonObject(item.message) ? unconstructed(item.message) : {};
-    const content = message.content ?? item.text ?? '';
-    return [{ ...message, role: 'assistant', content }];
-  });
-}
-
-function unconstructed(message: JsonObject): JsonObject {
-  return isJsonObject(message.kwargs) ? message.kwargs : message;
 }
 
 /**

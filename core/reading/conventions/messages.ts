@@ -2,6 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import type { Block, Message, SpanFlag, ToolDefinition } from '../../session/session.ts';
 import { type DecodeNote, toWellFormed, unwrapJson } from '../decode/decode-json.ts';
 import { readBlock } from './blocks.ts';
+import { langchainMessage } from './langchain-message.ts';
+import { responsesItemMessages } from './responses-items.ts';
 
 /**
  * Messages in every vocabulary that telemetry uses: OpenTelemetry `parts`, chat completions, Anthropic and Bedrock
@@ -51,8 +53,11 @@ function flatten(value: JsonValue, depth = 0): JsonValue[] {
 function readMessage(item: JsonValue, defaultRole: Message['role'], flags: Set<SpanFlag>): Message[] {
   if (typeof item === 'string') return item === '' ? [] : [{ role: defaultRole, content: [text(item)] }];
   if (!isJsonObject(item)) return [];
-  const body = langchainBody(item);
-  const role = readRole(body.role ?? body.type ?? roleOfConstructor(item), defaultRole);
+  const messages = responsesItemMessages(item);
+  if (messages !== null) return messages.flatMap((message) => readMessage(message, defaultRole, flags));
+  const body =
+    langchainMessage(item) ?? (isJsonObject(item.message) && item.role === undefined ? item.message : item);
+  const role = readRole(body.role ?? body.type, defaultRole);
   const content: Block[] = [];
 
   const callId = str(body.tool_call_id) ?? str(body.toolCallId) ?? str(body.call_id);
@@ -63,6 +68,7 @@ function readMessage(item: JsonValue, defaultRole: Message['role'], flags: Set<S
       tool_call_id: callId ?? str(body.id),
       content: inner,
       status: body.status ?? null,
+      ...(typeof body.is_error === 'boolean' ? { is_error: body.is_error } : {}),
     };
     content.push(...readBlock(block, flags));
   } else {
@@ -75,7 +81,7 @@ function readMessage(item: JsonValue, defaultRole: Message['role'], flags: Set<S
   if (isJsonObject(legacy) && typeof legacy.name === 'string' && legacy.name !== '') {
     content.push(...readBlock({ type: 'tool_call', ...legacy }, flags));
   }
-  const blocks = dropRepeatedCalls(content);
+  const blocks = withoutRepeatedCalls(content);
   if (blocks.length === 0) return [];
   const name = body.role === undefined ? null : str(body.name);
   const onlyResults = blocks.every((block) => block.type === 'tool_result');
@@ -126,24 +132,6 @@ function hasOwnBlocks(body: JsonObject): boolean {
   );
 }
 
-/** `{lc: 1, type: 'constructor', id: [..., 'AIMessage'], kwargs: {…}}` and `{type: 'ai', data: {…}}`. */
-function langchainBody(item: JsonObject): JsonObject {
-  if (isJsonObject(item.kwargs) && item.lc !== undefined) {
-    const { type, ...rest } = item.kwargs;
-    return { ...rest, role: type ?? roleOfConstructor(item) };
-  }
-  if (isJsonObject(item.data) && item.content === undefined && typeof item.type === 'string') {
-    return { ...item.data, role: item.type };
-  }
-  if (isJsonObject(item.message) && item.role === undefined) return item.message;
-  return item;
-}
-
-function roleOfConstructor(item: JsonObject): JsonValue {
-  const id = item.id;
-  return Array.isArray(id) ? (id.at(-1) ?? null) : null;
-}
-
 export function readRole(value: JsonValue | undefined, fallback: Message['role']): Message['role'] {
   if (typeof value !== 'string') return fallback;
   switch (value.toLowerCase().replace(/message(chunk)?$/, '')) {
@@ -170,8 +158,8 @@ export function readRole(value: JsonValue | undefined, fallback: Message['role']
   }
 }
 
-/** botocore and AI SDK record a call both as a block and in `tool_calls`. Calls without an id are told apart by place. */
-function dropRepeatedCalls(blocks: readonly Block[]): Block[] {
+/** botocore, AI SDK and LangChain record a call both as a block and in `tool_calls`. Calls without an id are told apart by place. */
+function withoutRepeatedCalls(blocks: readonly Block[]): Block[] {
   const seen = new Set<string>();
   return blocks.filter((block) => {
     if (block.type !== 'tool_use' || block.toolCallId === null) return true;

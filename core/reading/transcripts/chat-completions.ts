@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { SessionInvalidError } from '../../errors/errors.ts';
+import { isResponsesItem } from '../conventions/responses-items.ts';
 import type { TranscriptFormat } from '../decode/format.ts';
 import { readTools } from './blocks.ts';
 import { readChatTurns } from './chat-turns.ts';
@@ -8,17 +9,12 @@ import { objectAt, objectsIn, sourceStem, textAt } from './fields.ts';
 
 const ROLES: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function']);
 
-/** Items without a role among messages in OpenAI's Responses API. */
-const ITEM_TYPES: ReadonlySet<string> = new Set(['function_call', 'function_call_output', 'reasoning']);
-
 /** Whether every message has one of the roles of chat completions (and not a speaker's name). */
 export function isChatList(value: JsonValue | undefined): value is JsonObject[] {
   if (!Array.isArray(value) || value.length === 0) return false;
   const hasRole = (item: JsonValue) =>
     isJsonObject(item) && typeof item.role === 'string' && ROLES.has(item.role);
-  const isItem = (item: JsonValue) =>
-    isJsonObject(item) && typeof item.type === 'string' && ITEM_TYPES.has(item.type);
-  return value.some(hasRole) && value.every((item) => hasRole(item) || isItem(item));
+  return value.some(hasRole) && value.every((item) => hasRole(item) || isResponsesItem(item));
 }
 
 /** Two and more names behind user and assistant turns: a conversation of agents, which `autogen` reads. */

@@ -1,9 +1,12 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { Block, SpanFlag } from '../../session/session.ts';
+import { langchainMessage } from '../conventions/langchain-message.ts';
+import { readUsage } from '../conventions/provider-bodies.ts';
+import { responsesItemMessages } from '../conventions/responses-items.ts';
 import { toUnixNano } from '../decode/times.ts';
-import { plainText, readBlocks, readToolCalls, reasoningText } from './blocks.ts';
+import { plainText, readBlocks, readToolCalls } from './blocks.ts';
 import type { Turn } from './conversation.ts';
-import { numberAt, objectAt, textAt } from './fields.ts';
+import { objectAt, textAt } from './fields.ts';
 
 /**
  * Chat messages as turns. `system` is a system prompt that stands beside the list (Anthropic, Bedrock); it is not a
@@ -12,8 +15,7 @@ import { numberAt, objectAt, textAt } from './fields.ts';
 export function readChatTurns(messages: readonly JsonObject[], system?: JsonValue): Turn[] {
   const systemPrompt = systemText(system);
   let prompted = systemPrompt === undefined;
-  return messages.map((message, position) => {
-    const turn = readChatTurn(message, position);
+  return messages.flatMap(readChatItem).map((turn) => {
     if (prompted || turn.role !== 'assistant' || systemPrompt === undefined) return turn;
     prompted = true;
     return { ...turn, systemPrompt };
@@ -26,8 +28,13 @@ export function systemText(system: JsonValue | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
+/** A message of any chat API as a turn, or an item of OpenAI's Responses API as the turns that it stands for. */
+export function readChatItem(item: JsonObject, position: number): Turn[] {
+  return (responsesItemMessages(item) ?? [item]).map((message) => readChatTurn(message, position));
+}
+
 export function readChatTurn(item: JsonObject, position: number): Turn {
-  const message = asMessage(item);
+  const message = langchainMessage(item) ?? item;
   const role = roleOf(message);
   const flags = new Set<SpanFlag>();
   const usage = objectAt(message, 'usage');
@@ -51,38 +58,23 @@ export function readChatTurn(item: JsonObject, position: number): Turn {
   };
 }
 
-/** Items of OpenAI's Responses API as the messages that they stand for. */
-function asMessage(item: JsonObject): JsonObject {
-  switch (item.role === undefined ? item.type : null) {
-    case 'function_call':
-      return { role: 'assistant', tool_calls: [item] };
-    case 'function_call_output':
-      return { role: 'tool', tool_call_id: item.call_id ?? null, content: item.output ?? '' };
-    case 'reasoning':
-      return { role: 'assistant', reasoning: reasoningText(item.summary ?? item.content) };
-    default:
-      return item;
-  }
-}
-
 function spokenBlocks(message: JsonObject, role: Turn['role'], flags: Set<SpanFlag>): Block[] {
   const content = readBlocks(message.content, flags);
   if (role !== 'assistant') return content;
   const reasoning = textAt(message, 'reasoning_content', 'reasoning');
   const refusal = textAt(message, 'refusal');
+  // LangChain records a call both as a block and beside the content.
+  const inContent = new Set(
+    content.flatMap((block) => (block.type === 'tool_use' ? [block.toolCallId] : [])),
+  );
   return [
     ...(reasoning === undefined ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
     ...content,
     ...(refusal === undefined ? [] : [{ type: 'text' as const, text: refusal }]),
-    ...readToolCalls(message, flags),
+    ...readToolCalls(message, flags).filter(
+      (block) => block.type !== 'tool_use' || block.toolCallId === null || !inContent.has(block.toolCallId),
+    ),
   ];
-}
-
-export function readUsage(usage: JsonObject): { inputTokens: number; outputTokens: number } {
-  return {
-    inputTokens: numberAt(usage, 'input_tokens', 'prompt_tokens', 'inputTokens') ?? 0,
-    outputTokens: numberAt(usage, 'output_tokens', 'completion_tokens', 'outputTokens') ?? 0,
-  };
 }
 
 function roleOf(message: JsonObject): Turn['role'] {

@@ -5,9 +5,12 @@ import { chatCompletions } from './chat-completions.ts';
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';
 import { exgentic } from './exgentic.ts';
+import { langchainMessages } from './langchain-messages.ts';
 import { langfuse } from './langfuse.ts';
+import { langgraph } from './langgraph.ts';
 import { langsmith } from './langsmith.ts';
 import { miniSweAgent } from './mini-swe-agent.ts';
+import { openaiResponses } from './openai-responses.ts';
 import { openhands } from './openhands.ts';
 import { openhandsSdk } from './openhands-sdk.ts';
 import { recordedCalls } from './recorded-calls.ts';
@@ -24,11 +27,14 @@ export const TRANSCRIPTS: readonly TranscriptFormat[] = [
   tauBench,
   whoWhen,
   chatCompletions,
+  openaiResponses,
   autogen,
   claudeCode,
   codex,
   exgentic,
   recordedCalls,
+  langchainMessages,
+  langgraph,
   langfuse,
   langsmith,
   sweAgent,
