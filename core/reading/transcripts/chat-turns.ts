@@ -98,3 +98,5 @@ function toolBlocks(message: JsonObject, flags: Set<SpanFlag>): Block[] {
   if (own.some((block) => block.type === 'tool_result')) return readBlocks(message.content, flags);
   return readBlocks({ ...message, type: 'tool_result', content: message.content ?? '' }, flags);
 }
+
+export { readUsage };

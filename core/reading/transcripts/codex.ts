@@ -1,11 +1,10 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { SpanError, SpanFlag } from '../../session/session.ts';
-import { readUsage } from '../conventions/provider-bodies.ts';
 import { unwrapJson } from '../decode/decode-json.ts';
 import type { TranscriptFormat } from '../decode/format.ts';
 import { toUnixNano } from '../decode/times.ts';
 import { plainText, reasoningText, toolUse } from './blocks.ts';
-import { readChatTurn } from './chat-turns.ts';
+import { readChatTurn, readUsage } from './chat-turns.ts';
 import { buildConversation, type Turn } from './conversation.ts';
 import { numberAt, objectAt, objectsIn, sourceStem, textAt } from './fields.ts';
 

@@ -3,7 +3,7 @@ import type { SpanFlag } from '../../session/session.ts';
 import type { TranscriptFormat } from '../decode/format.ts';
 import { toUnixNano } from '../decode/times.ts';
 import { plainText, toolUse } from './blocks.ts';
-import { readChatTurn, readUsage } from './chat-turns.ts';
+import { readChatItem, readUsage } from './chat-turns.ts';
 import { buildConversation, type Turn } from './conversation.ts';
 import { numberAt, objectAt, objectsIn, sourceStem, textAt } from './fields.ts';
 import { answerTurn, brokenEnd, exitErrors, noteTurn, timed } from './turn-parts.ts';
@@ -108,7 +108,7 @@ function readMessages(messages: readonly JsonObject[]): Turn[] {
 function readAnswer(message: JsonObject, extra: JsonObject, position: number): Turn {
   // With the Responses API the answer is the response object itself.
   const items = message.object === 'response' ? objectsIn(message.output) : [];
-  const parts = (items.length > 0 ? items : [message]).map((item) => readChatTurn(item, position));
+  const parts = (items.length > 0 ? items : [message]).flatMap((item) => readChatItem(item, position));
   const blocks = parts.flatMap((part) => [...part.blocks]);
   const flags = new Set<SpanFlag>(parts.flatMap((part) => [...(part.flags ?? [])]));
   const role = items.length > 0 ? 'assistant' : (parts[0]?.role ?? 'user');

@@ -94,7 +94,7 @@ function isStreamEvent(record: JsonValue): boolean {
 }
 
 function callOf(record: JsonValue | undefined, position: number): Call | null {
-  if (!isJsonObject(record)) return null;
+  if (!isJsonObject(record) || isStreamEvent(record)) return null;
   const batchId = textAt(record, 'custom_id');
   if (isResponseObject(record)) return { position, request: {}, response: record, batchId };
   const answer = [record.response, record.output].map(bodyOf).find(isResponseObject) ?? null;

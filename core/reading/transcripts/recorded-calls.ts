@@ -1,10 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { InferenceSpan, Message, Span, SpanError, ToolSpan } from '../../session/session.ts';
-import { readUsage } from '../conventions/provider-bodies.ts';
 import type { TranscriptFormat } from '../decode/format.ts';
 import { readTools } from './blocks.ts';
 import { isChatList } from './chat-completions.ts';
-import { readChatTurn, systemText } from './chat-turns.ts';
+import { readChatTurn, readUsage, systemText } from './chat-turns.ts';
 import { numberAt, objectAt, objectsIn, sourceStem, textAt } from './fields.ts';
 
 interface RecordedCall {

@@ -192,7 +192,7 @@ it('items of the Responses API stand among messages', () => {
     { type: 'function_call_output', call_id: 'c1', output: 'rain' },
     { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'It rains.' }] },
   ]);
-  expect(session.format).toBe('chat-completions');
+  expect(session.format).toBe('openai-responses');
   expect(sessionSpans(session)).toMatchObject([
     { kind: 'message' },
     { kind: 'inference', output: [{ content: [{ type: 'reasoning', text: 'ask the tool' }] }] },
