@@ -1,7 +1,9 @@
 import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
+import type * as sns from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { AgentConfiguration } from '../core/ports/agent-settings.ts';
 import { Ingest } from './ingest/ingest.ts';
+import { Monitoring } from './monitoring/monitoring.ts';
 import { Results } from './results/results.ts';
 import { Workflow } from './workflow/workflow.ts';
 
@@ -20,6 +22,8 @@ export interface SessionDiagnosisProps {
   readonly chunksAtOnce?: number;
   /** What becomes of bucket and table with the stack. Default: they stay. */
   readonly removalPolicy?: RemovalPolicy;
+  /** Gets every alarm. Default: alarms are made, and seen in CloudWatch only. */
+  readonly alarmTopic?: sns.ITopic;
   /** Folder of the Lambda bundles. Default: what `npm run build` made. */
   readonly bundles?: string;
 }
@@ -31,6 +35,7 @@ export class SessionDiagnosis extends Construct {
   readonly results: Results;
   readonly workflow: Workflow;
   readonly ingest: Ingest;
+  readonly monitoring: Monitoring;
 
   constructor(scope: Construct, id: string, props: SessionDiagnosisProps = {}) {
     super(scope, id);
@@ -54,6 +59,10 @@ export class SessionDiagnosis extends Construct {
       logGroups: props.logGroups ?? [],
       agents,
       ...bundles,
+    });
+    this.monitoring = new Monitoring(this, 'Monitoring', {
+      watch: [this.results, this.workflow, this.ingest],
+      ...(props.alarmTopic === undefined ? {} : { alarmTopic: props.alarmTopic }),
     });
     this.#writeOutputs();
   }
