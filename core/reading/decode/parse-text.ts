@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import { SessionInvalidError } from '../../errors/errors.ts';
 import type { Unread } from '../../session/session.ts';
-import { parseJson } from './decode-json.ts';
+import { type Decoded, parseJson } from './decode-json.ts';
 
 export interface ParsedText {
   /** The document of a JSON file, or the list of the lines' values of a JSON-lines file. */
@@ -22,7 +22,7 @@ export function parseText(text: string, source: string): ParsedText {
       `${source}: the input is empty. Expected a session as JSON or JSON lines; check how the file was written.`,
     );
   }
-  const whole = parseJson(body);
+  const whole = parseWithoutNumbers(body);
   if (whole.ok) {
     return {
       document: whole.value,
@@ -36,7 +36,7 @@ export function parseText(text: string, source: string): ParsedText {
   for (const raw of body.split(/\r?\n/)) {
     const line = raw.trim();
     if (line === '') continue;
-    const value = /^[{[]/.test(line) ? parseJson(line) : null;
+    const value = /^[{[]/.test(line) ? parseWithoutNumbers(line) : null;
     if (value?.ok === true) {
       values.push(value.value);
       if (value.note === 'changed') changedLines += 1;
@@ -46,6 +46,17 @@ export function parseText(text: string, source: string): ParsedText {
     throw new SessionInvalidError(notJson(source, whole.reason));
   }
   return { document: values, textLines, unread: changed(changedLines, source) };
+}
+
+/** Python writes NaN and Infinity into JSON, which has no such numbers: each is unknown, not a broken file. */
+function parseWithoutNumbers(text: string): Decoded {
+  const strict = parseJson(text);
+  if (strict.ok || !/\b(?:NaN|Infinity)\b/.test(text)) return strict;
+  return parseJson(
+    text.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g, (found) =>
+      found.startsWith('"') ? found : 'null',
+    ),
+  );
 }
 
 export function notJson(source: string, complaint: string): string {

@@ -5,6 +5,7 @@ import { chatCompletions } from './chat-completions.ts';
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';
 import { exgentic } from './exgentic.ts';
+import { inspect } from './inspect.ts';
 import { langchainMessages } from './langchain-messages.ts';
 import { langfuse } from './langfuse.ts';
 import { langgraph } from './langgraph.ts';
@@ -18,6 +19,7 @@ import { rootspan } from './rootspan.ts';
 import { strandsSession } from './strands-session.ts';
 import { sweAgent } from './swe-agent.ts';
 import { tauBench } from './tau-bench.ts';
+import { tau2Bench } from './tau2-bench.ts';
 import { whoWhen } from './who-when.ts';
 
 /** Every document format. On equal sureness the earlier one reads the file. */
@@ -25,6 +27,13 @@ export const TRANSCRIPTS: readonly TranscriptFormat[] = [
   rootspan,
   strandsSession,
   tauBench,
+  sweAgent,
+  miniSweAgent,
+  openhands,
+  openhandsSdk,
+  autogenEvents,
+  tau2Bench,
+  inspect,
   whoWhen,
   chatCompletions,
   openaiResponses,
@@ -37,9 +46,4 @@ export const TRANSCRIPTS: readonly TranscriptFormat[] = [
   langgraph,
   langfuse,
   langsmith,
-  sweAgent,
-  miniSweAgent,
-  openhands,
-  openhandsSdk,
-  autogenEvents,
 ];

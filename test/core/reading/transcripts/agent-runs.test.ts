@@ -308,3 +308,57 @@ describe('AutoGen 0.4', () => {
     expect(failures(trial('pub-13')).map(([spanId]) => spanId)).toEqual(['m2']);
   });
 });
+
+describe('tau2-bench', () => {
+  const fixture = path.resolve(import.meta.dirname, '../../../fixtures/formats/tau2-bench/results.json');
+  const { sessions } = readSessions({ text: readFileSync(fixture, 'utf8'), source: 'run.json' });
+  it("the simulated user's own tools are never the agent's", () => {
+    const tools = sessionSpans(sessions[0]!).filter(({ kind }) => kind === 'execute_tool');
+    expect(tools.map(({ name, agent }) => [name, agent])).toEqual([
+      ['get_line', null],
+      ['toggle_airplane_mode', 'user'],
+    ]);
+  });
+  it('an agent that greets first has lost no goal; a run that reached its limit says so', () => {
+    expect(failures(sessions[0]!).map(([, category]) => category)).not.toContain(
+      'orchestration-related-errors-category-goal-deviation',
+    );
+    expect(failures(sessions[1]!)).toContainEqual(['m5', 'execution-error-category-resource-exhaustion']);
+  });
+  it('a simulation alone is not taken for one of the first tau-bench', () => {
+    const alone = { id: 's', task_id: '1', reward_info: { reward: 1 }, termination_reason: 'user_stop' };
+    expect(read({ ...alone, messages: [{ role: 'user', content: 'hi' }] }).format).toBe('tau2-bench');
+    expect(
+      read({ ...alone, termination_reason: undefined, messages: [{ role: 'user', content: 'hi' }] }).format,
+    ).toBe('tau-bench');
+  });
+});
+
+describe('Inspect', () => {
+  it('a tool that a person did not approve has not failed', () => {
+    const session = read({
+      id: 1,
+      epoch: 1,
+      target: '',
+      output: {},
+      messages: [
+        { role: 'user', content: 'go' },
+        { role: 'assistant', content: '', tool_calls: [{ id: 'c', function: 'rm', arguments: {} }] },
+        { role: 'tool', content: '', tool_call_id: 'c', error: { type: 'approval', message: 'rejected' } },
+      ],
+    });
+    expect(sessionSpans(session)[2]).toMatchObject({ name: 'rm', errors: [], toolResult: { isError: null } });
+  });
+  it('a log without samples is refused with what to do', () => {
+    const log = { version: 2, status: 'error', eval: { task: 't', model: 'm', created: '' }, samples: [] };
+    expect(() => read(log)).toThrow(/without samples .*inspect log dump/);
+  });
+});
+
+describe('numbers that JSON does not have', () => {
+  it.each(['NaN', 'Infinity', '-Infinity'])('%s is unknown, and in words it stays', (number) => {
+    const text = `[{"role": "user", "content": "is it \\"${number}\\"?", "score": ${number}}]`;
+    const [session] = readSessions({ text, source: 'a.json' }).sessions;
+    expect(toTrajectory(session!).goal).toBe(`is it "${number}"?`);
+  });
+});
