@@ -3,6 +3,7 @@ import { redactCredentials, redactUnread } from '../../redaction/redact-credenti
 import type { Session, Span, Trace, Unread } from '../../session/session.ts';
 import { conventionFor } from '../conventions/index.ts';
 import type { RawRecord, ReadResult } from '../decode/format.ts';
+import { withoutPause } from '../decode/pauses.ts';
 import { pairCalls } from './calls.ts';
 import { flagContent } from './content.ts';
 import { mergeDuplicates } from './duplicates.ts';
@@ -75,7 +76,8 @@ export function assembleSessions(records: readonly RawRecord[], options: Assembl
   };
 }
 
-function readSpan({ span, logs, synthetic }: JoinedSpan): Work {
+function readSpan({ span: recorded, logs, synthetic }: JoinedSpan): Work {
+  const span = withoutPause(recorded);
   const { span: content, errors, flags, agent } = conventionFor(span, logs).read(span, logs);
   return {
     raw: span,

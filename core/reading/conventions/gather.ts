@@ -250,19 +250,45 @@ function fromValues(attributes: RawSpan['attributes'], events: readonly ContentE
 
 function valueMessages(
   value: JsonValue | undefined,
-  role: Message['role'],
+  role: 'user' | 'assistant',
   flags: Set<SpanFlag>,
 ): readonly Message[] {
   if (value === undefined) return [];
   return (
-    messagesInValue(value, role, flags) ?? readMessages([{ role, content: asText(value) }], role).messages
+    messagesInValue(value, role, flags) ??
+    readMessages([{ role, content: asText(value, role) }], role).messages
   );
 }
 
-function asText(value: JsonValue): string {
-  if (typeof value !== 'string') return JSON.stringify(value);
+/** What a function of an agent calls the words that it takes and gives, where no message stands in the value. */
+const WORDS = {
+  user: [
+    'prompt',
+    'query',
+    'question',
+    'input',
+    'task',
+    'user_input',
+    'user_message',
+    'user_query',
+    'request',
+    'message',
+    'text',
+    'q',
+  ],
+  assistant: ['output', 'answer', 'response', 'final_output', 'result', 'message', 'text', 'content'],
+} as const;
+
+/** The words in the value: a text, or the text under a name that such words have; else the value's JSON. */
+function asText(value: JsonValue, role: 'user' | 'assistant'): string {
   const { value: inner, note } = unwrapJson(value, 1);
-  return typeof inner === 'string' && note === 'exact' ? inner : value;
+  if (typeof inner === 'string') return note === 'exact' || typeof value !== 'string' ? inner : value;
+  if (isJsonObject(inner)) {
+    const key = WORDS[role].find((name) => typeof inner[name] === 'string' && inner[name] !== '');
+    const said = key === undefined ? undefined : inner[key];
+    if (typeof said === 'string') return said;
+  }
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function systemText(value: JsonValue | undefined): string | null {
