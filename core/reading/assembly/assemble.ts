@@ -10,6 +10,7 @@ import { mergeDuplicates } from './duplicates.ts';
 import { gatherFromContent, gatherStated } from './evidence.ts';
 import { sessionOfTrace, statedSessionId, type TraceSession } from './ids.ts';
 import { linkTraces } from './links.ts';
+import { placeOfferedTools } from './offered-tools.ts';
 import { type JoinedSpan, joinRecords } from './records.ts';
 import { arrange } from './tree.ts';
 import type { Work } from './work.ts';
@@ -50,6 +51,7 @@ export function assembleSessions(records: readonly RawRecord[], options: Assembl
     const works = arrange(list.map(readSpan));
     for (const work of works) gatherStated(work);
     mergeDuplicates(works);
+    placeOfferedTools(works);
     inheritAgents(works);
     const own = looseByTrace.get(traceId) ?? [];
     const session = sessionOfTrace(
