@@ -2,6 +2,7 @@ import type { JsonValue } from '../../base/json.ts';
 import { SessionInvalidError } from '../../errors/errors.ts';
 import type { Unread } from '../../session/session.ts';
 import { type Decoded, parseJson } from './decode-json.ts';
+import { jsonSequence } from './json-sequence.ts';
 
 export interface ParsedText {
   /** The document of a JSON file, or the list of the lines' values of a JSON-lines file. */
@@ -12,7 +13,8 @@ export interface ParsedText {
 }
 
 /**
- * Reads a file as one JSON value, else as JSON lines, with or without a byte order mark. An empty text, and one of
+ * Reads a file as one JSON value, else as JSON values one after another (JSON lines, or each printed over several lines,
+ * also among other text), with or without a byte order mark. An empty text, and one of
  * which no line begins to look like JSON, is a SessionInvalidError that quotes the parser's complaint.
  */
 export function parseText(text: string, source: string): ParsedText {
@@ -33,7 +35,8 @@ export function parseText(text: string, source: string): ParsedText {
   const values: JsonValue[] = [];
   const textLines: string[] = [];
   let changedLines = 0;
-  for (const raw of body.split(/\r?\n/)) {
+  refuseConsoleText(body, source);
+  for (const raw of jsonSequence(body.split(/\r?\n/), (part) => parseWithoutNumbers(part).ok)) {
     const line = raw.trim();
     if (line === '') continue;
     const value = /^[{[]/.test(line) ? parseWithoutNumbers(line) : null;
@@ -56,6 +59,16 @@ function parseWithoutNumbers(text: string): Decoded {
     text.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g, (found) =>
       found.startsWith('"') ? found : 'null',
     ),
+  );
+}
+
+/** What `console.dir` prints of the JavaScript SDK's spans looks like JSON and is none: keys without quotes, `[Object]`. */
+function refuseConsoleText(body: string, source: string): void {
+  const head = body.slice(0, 4000);
+  if (!/^\s{0,8}resource: \{$/m.test(head) || !/^\s{0,8}traceId: '[0-9a-f]{32}',$/m.test(head)) return;
+  throw new SessionInvalidError(
+    `${source}: this is what OpenTelemetry's ConsoleSpanExporter for JavaScript prints, which is no JSON and is cut at three levels. ` +
+      'Use an OTLP/JSON exporter (@opentelemetry/exporter-trace-otlp-http through a collector’s file exporter), or write JSON.stringify of each span.',
   );
 }
 

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { formatFixtures } from '../../../../bench/formats/fixtures.ts';
 import { runChecks } from '../../../../core/checks/registry.ts';
+import { ENVELOPES } from '../../../../core/reading/envelopes/index.ts';
 import { readSessions } from '../../../../core/reading/registry.ts';
 import { TRANSCRIPTS } from '../../../../core/reading/transcripts/index.ts';
 import { type Session, sessionSpans } from '../../../../core/session/session.ts';
@@ -52,10 +53,11 @@ it('of the formats that know a fixture one is surest', async () => {
     } catch {
       continue;
     }
-    const sure = TRANSCRIPTS.map((format) => format.recognise(document as never))
+    const sure = [...TRANSCRIPTS, ...ENVELOPES]
+      .map((format) => format.recognise(document as never))
       .flatMap((seen) => (seen.match === 'yes' ? [seen.sure] : []))
       .sort((a, b) => b - a);
-    expect(sure.length === 1 || sure[0] !== sure[1], `${fixture.file}: ${sure.join(' ')}`).toBe(true);
+    expect(sure[0] !== undefined && sure[0] !== sure[1], `${fixture.file}: ${sure.join(' ')}`).toBe(true);
   }
 });
 
