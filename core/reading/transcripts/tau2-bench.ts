@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { Session, Unread } from '../../session/session.ts';
-import { readToolDefinitions } from '../conventions/messages.ts';
+import { readToolDefinitions } from '../conventions/tool-definitions.ts';
 import type { TranscriptFormat } from '../decode/format.ts';
 import { toUnixNano } from '../decode/times.ts';
 import { plainText } from './blocks.ts';
