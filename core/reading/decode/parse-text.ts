@@ -15,9 +15,14 @@ export interface ParsedText {
 /**
  * Reads a file as one JSON value, else as JSON values one after another (JSON lines, or each printed over several lines,
  * also among other text), with or without a byte order mark. An empty text, and one of
- * which no line begins to look like JSON, is a SessionInvalidError that quotes the parser's complaint.
+ * which no line begins to look like JSON, is a SessionInvalidError that quotes the parser's complaint. A text that is
+ * itself a log (`isTextLog`) is the document, as a string.
  */
-export function parseText(text: string, source: string): ParsedText {
+export function parseText(
+  text: string,
+  source: string,
+  isTextLog: (text: string) => boolean = () => false,
+): ParsedText {
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
   if (body.trim() === '') {
     throw new SessionInvalidError(
@@ -32,6 +37,7 @@ export function parseText(text: string, source: string): ParsedText {
       unread: changed(whole.note === 'changed' ? 1 : 0, source),
     };
   }
+  if (isTextLog(body)) return { document: body, textLines: [], unread: [] };
   const values: JsonValue[] = [];
   const textLines: string[] = [];
   let changedLines = 0;

@@ -364,3 +364,90 @@ describe('numbers that JSON does not have', () => {
     expect(toTrajectory(session!).goal).toBe(`is it "${number}"?`);
   });
 });
+
+describe('logs that labels count in steps', () => {
+  const event = (source: string, message: string) => ({ source, message, type: 'AgentEvent' });
+  it('a mark begins a step, a number seen before goes on with its step, and no span shares an id', () => {
+    const session = read([
+      event('human', 'alarm'),
+      event('A (Step-2)', 'two'),
+      event('B', 'still two'),
+      event('A', 'Step-3 three'),
+      event('A (Step-2)', 'two again'),
+    ]);
+    const spans = sessionSpans(session);
+    expect(spans.map(({ sourcePosition }) => sourcePosition)).toEqual([0, 1, 1, 2, 1]);
+    expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(5);
+  });
+  it('the normal form keeps its indices, gaps and all, whether they begin at 1 or at 0', () => {
+    const positions = (...indices: number[]) =>
+      sessionSpans(
+        read({
+          trajectory_id: 't',
+          instruction: 'i',
+          steps: indices.map((index) => ({
+            index,
+            substeps: [{ sub_index: 1, role: 'user', content: 'x' }],
+          })),
+        }),
+      ).map(({ sourcePosition }) => sourcePosition);
+    expect(positions(1, 2, 5)).toEqual([0, 1, 4]);
+    expect(positions(0, 1, 4)).toEqual([0, 1, 4]);
+  });
+});
+
+describe('text logs', () => {
+  const mast = (trajectory: string) => ({
+    mas_name: 'X',
+    benchmark_name: 'B',
+    trace_id: 1,
+    trace: { trajectory },
+  });
+  it('a log that fits no shape is one note, and it is said that it was not split', () => {
+    const { sessions, unread } = readSessions({
+      text: JSON.stringify([mast('free words')]),
+      source: 'm.json',
+    });
+    expect(sessionSpans(sessions[0]!)).toHaveLength(1);
+    expect(unread).toEqual([
+      { where: 'mast-X-B-1', reason: 'a log of no known shape: read whole, not split', count: 1 },
+    ]);
+  });
+  it('the code that ran and broke is the error of who ran it', () => {
+    const log =
+      '---------- user ----------\ngo\n---------- MagenticOneOrchestrator ----------\nrun it\n---------- ComputerTerminal ----------\nThe script ran, then exited with Unix exit code: 2\nOutput:\nboom\n';
+    const [session] = readSessions({ text: log, source: 'console_log.txt' }).sessions;
+    expect(sessionSpans(session!).at(-1)).toMatchObject({ agent: 'ComputerTerminal', errors: [{ code: 2 }] });
+  });
+  it('prose that is no log is refused as before', () => {
+    expect(() =>
+      readSessions({ text: 'Dear all,\nResponse from the team follows.', source: 'a.txt' }),
+    ).toThrow(/neither JSON/);
+  });
+});
+
+describe('ATIF and smolagents', () => {
+  it("a sub-agent's turns stand behind the call that started it, under its own name", () => {
+    const fixture = path.resolve(import.meta.dirname, '../../../fixtures/formats/atif/trajectory.json');
+    const { sessions, unread } = readSessions({ text: readFileSync(fixture, 'utf8'), source: 'a.json' });
+    expect(sessionSpans(sessions[0]!).map(({ name, agent }) => [name, agent])).toEqual([
+      ['system', null],
+      ['user', null],
+      ['chat', 'lead'],
+      ['bash', 'lead'],
+      ['user', null],
+      ['chat', 'reader'],
+      ['delegate', 'lead'],
+      ['chat', 'lead'],
+    ]);
+    expect(unread).toMatchObject([{ reason: 'steps that repeat earlier ones after a summary' }]);
+  });
+  it('steps that a run may take are a limit', () => {
+    const fixture = path.resolve(
+      import.meta.dirname,
+      '../../../fixtures/formats/smolagents-memory/run-result.json',
+    );
+    const [session] = readSessions({ text: readFileSync(fixture, 'utf8'), source: 'a.json' }).sessions;
+    expect(failures(session!)).toContainEqual(['m2.1', 'execution-error-category-resource-exhaustion']);
+  });
+});
