@@ -2,13 +2,13 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { FileObjectStore } from '../adapters/local/file-object-store.ts';
 import { createModel } from '../adapters/models/create-model.ts';
+import { ExitCode } from '../cli/shell/exit-codes.ts';
 import { canonicalJson, sha256Hex } from '../core/base/hash.ts';
 import { readConstraintFile } from '../core/constraints/read-constraints.ts';
 import type { Constraint } from '../core/diagnosis/constraint.ts';
 import { DEFAULT_OPTIONS, type DiagnosisOptions } from '../core/diagnosis/options.ts';
 import { ConfigurationInvalidError } from '../core/errors/errors.ts';
 import { makeTokenCounter } from '../core/planning/tokens/make-token-counter.ts';
-import { ExitCode } from '../core/report-build/verdict.ts';
 import { type AccuracyArgs, configurationOf, readAccuracyArgs, USAGE } from './accuracy/args.ts';
 import { diagnosisPredictor } from './accuracy/diagnosis-predictor.ts';
 import { openJournal } from './accuracy/journal.ts';
@@ -42,7 +42,7 @@ export const PROCESS_IO: BenchIo = {
 export async function benchAccuracy(argv: readonly string[], io: BenchIo = PROCESS_IO): Promise<number> {
   if (argv.includes('--help') || argv.includes('-h')) {
     io.out(`${USAGE}\n`);
-    return ExitCode.Clean;
+    return ExitCode.Passed;
   }
   const args = readAccuracyArgs(argv);
   if ('wrong' in args) {
@@ -116,7 +116,7 @@ async function run(args: AccuracyArgs, io: BenchIo): Promise<number> {
     const facts = `${createdAt.slice(0, 10)}, ${machineLine()}`;
     writeDocsSection(args.docs, title, `### ${title}\n\n${facts}\n\n\`\`\`\n${table}\n\`\`\``);
   }
-  return ExitCode.Clean;
+  return ExitCode.Passed;
 }
 
 function optionsOf(args: AccuracyArgs): DiagnosisOptions {

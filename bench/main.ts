@@ -1,5 +1,5 @@
+import { ExitCode } from '../cli/shell/exit-codes.ts';
 import { ConfigurationInvalidError } from '../core/errors/errors.ts';
-import { ExitCode } from '../core/report-build/verdict.ts';
 import { benchAccuracy } from './accuracy.ts';
 import { benchChecks } from './checks.ts';
 import { benchDeepTokens } from './deep-tokens.ts';

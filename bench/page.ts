@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFile
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { ExitCode } from '../core/report-build/verdict.ts';
+import { ExitCode } from '../cli/shell/exit-codes.ts';
 import { DEFAULT_CORPUS } from './corpus/read-corpus.ts';
 import { PAGE_SCOPE } from './page-scope.ts';
 import { machineLine, writeDocsSection } from './print/docs-section.ts';
@@ -90,7 +90,7 @@ export function benchPage(
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
-  return failed === 0 ? ExitCode.Clean : ExitCode.Runtime;
+  return failed === 0 ? ExitCode.Passed : ExitCode.Runtime;
 }
 
 function readArgs(argv: readonly string[]): { part?: string[]; path: string } | null {

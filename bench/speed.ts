@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { ExitCode } from '../core/report-build/verdict.ts';
+import { ExitCode } from '../cli/shell/exit-codes.ts';
 import { DEFAULT_CORPUS } from './corpus/read-corpus.ts';
 import { machine } from './print/docs-section.ts';
 import { type MeasuredSection, type SpeedReport, speedReportSchema, speedTable } from './speed/report.ts';
@@ -47,7 +47,7 @@ export async function benchSpeed(
     );
     if (pictures.length > 0) console.log(`\npictures: ${pictures.join(', ')}`);
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`);
-    return ExitCode.Clean;
+    return ExitCode.Passed;
   } catch (error) {
     if (!isUsage(error)) throw error;
     console.error(`${error.message}\n${USAGE}`);

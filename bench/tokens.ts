@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { ExitCode } from '../cli/shell/exit-codes.ts';
 import { makeTokenCounter } from '../core/planning/tokens/make-token-counter.ts';
-import { ExitCode } from '../core/report-build/verdict.ts';
 import { measurePromptTokens } from './corpus/prompt-tokens.ts';
 import { DEFAULT_CORPUS, readCorpora } from './corpus/read-corpus.ts';
 
@@ -20,5 +20,5 @@ export function benchTokens(argv: readonly string[]): number {
     );
   }
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(rows, null, 2)}\n`);
-  return ExitCode.Clean;
+  return ExitCode.Passed;
 }

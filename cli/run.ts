@@ -1,18 +1,18 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { PROTOCOLS } from '../core/diagnosis/protocols.ts';
-import { DEPTHS } from '../core/diagnosis/schema.ts';
+import { DEPTHS, OUTCOMES } from '../core/diagnosis/schema.ts';
 import { ROOTSPAN_VERSION } from '../core/diagnosis/version.ts';
-import { ExitCode } from '../core/report-build/verdict.ts';
 import { explainError } from './shell/errors.ts';
+import { ExitCode } from './shell/exit-codes.ts';
 import type { CliIo } from './shell/io.ts';
 
 const EXIT_CODES = `
 Exit codes:
-  0  nothing found with full coverage (or --exit-zero)
-  1  failures found
+  0  CLEAN: no failure; FLAWED: failures, all put right or harmless (or --exit-zero)
+  1  FAILED: a failure that nothing put right cost the goal
   2  wrong usage or bad input
   3  runtime error
-  4  partial, or not analysed
+  4  UNKNOWN: not everything was looked at, and no failure that cost the goal is known
   5  waiting for batch answers
 `;
 
@@ -30,7 +30,7 @@ Models:
  * Commands are imported when they are called, so that `rootspan --help` loads no SDK.
  */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
-  let exitCode: number = ExitCode.Clean;
+  let exitCode: number = ExitCode.Passed;
   const program = new Command('rootspan')
     .description(
       'Finds out why AI-agent sessions fail: which span, how, which step was the point of no return, why, and what to change.',
@@ -72,9 +72,13 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
       .addOption(json())
       .addOption(store())
       .option(
-        '--fail-on <categories>',
-        'exit 1 only for these categories or parents, comma-separated',
+        '--fail-on <what>',
+        'comma-separated: "flawed" to exit 1 also for failures that were put right; categories or parents to exit 1 only for these',
         commaList,
+      )
+      .option(
+        '--allow-partial',
+        'exit 0 where no model was asked, by your choice, and the checks found nothing that stands',
       )
       .option('--exit-zero', 'exit 0 whatever is found; bad input and errors keep their codes')
       .addHelpText('after', MODELS);
@@ -205,14 +209,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     .addOption(json())
     .option('--agent <name>', 'only of this agent')
     .option('--service <name>', 'only of this service')
-    .addOption(
-      new Option('--outcome <outcome>', 'only with this outcome').choices([
-        'FAILURES_FOUND',
-        'NO_FAILURE_FOUND',
-        'PARTIAL',
-        'NOT_ANALYSED',
-      ]),
-    )
+    .addOption(new Option('--outcome <outcome>', 'only with this outcome').choices(OUTCOMES))
     .option('--category <id>', 'only with this failure category')
     .option('--since <time>', 'not older than an ISO time, or an age such as 24h or 7d')
     .option('-n, --limit <n>', 'how many', positiveInteger, 20)
@@ -277,7 +274,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.Clean : ExitCode.Usage;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.Passed : ExitCode.Usage;
     const { text, exitCode: code } = explainError(error);
     io.err(`rootspan: ${text}\n`);
     return code;

@@ -1,5 +1,6 @@
 import { parseAtDoor } from './base/parse.ts';
 import { DEFAULT_OPTIONS, type DiagnosisOptions } from './diagnosis/options.ts';
+import { UNKNOWN_RECOVERY } from './diagnosis/recovery.ts';
 import type {
   Coverage,
   CriticalStep,
@@ -13,6 +14,7 @@ import { ConfigurationInvalidError, SessionInvalidError } from './errors/errors.
 import type { CallRecord } from './model/call-record.ts';
 import type { Model } from './model/port.ts';
 import { makeTokenCounter } from './planning/tokens/make-token-counter.ts';
+import { withEffects } from './report-build/effects.ts';
 import { decideOutcome } from './report-build/outcome.ts';
 import type { StrandsFailureOutput } from './report-build/strands.ts';
 import { type Session, sessionSchema, sessionSpans } from './session/session.ts';
@@ -66,14 +68,24 @@ export async function detectFailures(session: Session, given: LibraryOptions): P
   const { deps, options } = setUp(given);
   const prepared = prepareFor(session, deps, options);
   const results = await analyzeChunks(prepared, deps);
-  const { failures, coverage, quarantined, calls } = mergeChunks(prepared, results);
+  const { failures: found, coverage: looked, quarantined, calls } = mergeChunks(prepared, results);
+  const failures = withEffects(found, [], []);
+  const { outcome, outcomeReason, coverage } = decideOutcome({
+    failures,
+    looked,
+    criticalStep: null,
+    judged: false,
+    completion: 'UNKNOWN',
+    notAnalysed: prepared.notAnalysed,
+  });
   return {
     session_id: session.sessionId,
     failures,
-    coverage,
+    outcome,
+    outcomeReason,
+    coverage: { state: coverage, ...looked },
     quarantined,
     calls,
-    ...decideOutcome({ failures, coverage, notAnalysed: prepared.notAnalysed, unexplained: null }),
   };
 }
 
@@ -106,6 +118,9 @@ export async function analyzeRootCause(
         'source' in failure
           ? [...failure.source]
           : failure.category.map(() => ({ kind: 'user' as const, ref: 'caller' })),
+      ...('recovered' in failure
+        ? { recovered: failure.recovered, recoveredBy: failure.recoveredBy, effect: failure.effect }
+        : UNKNOWN_RECOVERY),
     }),
   );
   const counted = mergeChunks({ ...prepared, checks: [] }, []).coverage;

@@ -1,7 +1,8 @@
 import wrapAnsi from 'wrap-ansi';
 import { plural } from '../core/base/plural.ts';
 import type { Diagnosis, Failure, RootCause } from '../core/diagnosis/schema.ts';
-import { type VerdictPolicy, verdict } from '../core/report-build/verdict.ts';
+import { isHarmless } from '../core/report-build/outcome.ts';
+import { type Verdict, type VerdictPolicy, verdict } from '../core/report-build/verdict.ts';
 import { safeLine, safeText } from './escape.ts';
 
 /** Colours as functions, so that the report stays pure and plain text needs no stripping. */
@@ -30,8 +31,10 @@ const QUOTE_LIMIT = 240;
 export function renderTerminal(diagnosis: Diagnosis, view: TerminalView): string {
   return [
     heading(diagnosis, view),
+    turns(diagnosis, view),
     criticalStep(diagnosis, view),
     failures(diagnosis, view),
+    harmless(diagnosis, view),
     recommendations(diagnosis, view),
     gaps(diagnosis, view),
     footer(diagnosis, view),
@@ -57,11 +60,12 @@ function hang(lead: string, text: string, by: number, width: number, paint = sam
   return [' '.repeat(by) + paint(lead) + first.slice(by + lead.length), ...rest].join('\n');
 }
 
+const MARKS: Readonly<Record<Verdict['decision'], string>> = { pass: '✓', fail: '✗', unknown: '?' };
+
 function heading(diagnosis: Diagnosis, { palette, policy, width }: TerminalView): string[] {
-  const { text, exitCode } = verdict(diagnosis, policy);
-  const bad = exitCode === 1 || exitCode === 3;
-  const paint = exitCode === 0 ? palette.green : bad ? palette.red : palette.yellow;
-  const mark = exitCode === 0 ? '✓' : bad ? '✗' : '?';
+  const { text, decision } = verdict(diagnosis, policy);
+  const paint = { pass: palette.green, fail: palette.red, unknown: palette.yellow }[decision];
+  const mark = MARKS[decision];
   const who = [diagnosis.agent, diagnosis.service].filter((name): name is string => name !== null);
   const about = [...who, diagnosis.format, plural(diagnosis.coverage.spansTotal, 'span')].map((s) =>
     safeLine(s, 60),
@@ -109,10 +113,12 @@ function criticalStep(diagnosis: Diagnosis, { palette, width }: TerminalView): s
 }
 
 function failures(diagnosis: Diagnosis, view: TerminalView): string[] {
-  if (diagnosis.failures.length === 0) return [];
-  const lines = [view.palette.bold(`Failures (${diagnosis.failures.length})`)];
+  const standing = diagnosis.failures.filter((failure) => !isHarmless(failure)).length;
+  if (standing === 0) return [];
+  const lines = [view.palette.bold(`Failures (${standing})`)];
   const fixes = new Map<string, number>();
   for (const [index, failure] of diagnosis.failures.entries()) {
+    if (isHarmless(failure)) continue;
     const cause = diagnosis.rootCauses[index];
     lines.push(...failureLines(diagnosis, failure, index, view));
     if (cause === undefined) continue;
@@ -136,6 +142,52 @@ function failureLines(diagnosis: Diagnosis, failure: Failure, index: number, vie
     );
   }
   return lines;
+}
+
+const FOLDED = 5;
+
+/** Failures that cost nothing: a line each, and beyond a handful only their number. */
+function harmless(diagnosis: Diagnosis, { palette, width }: TerminalView): string[] {
+  const found = diagnosis.failures.filter(isHarmless);
+  if (found.length === 0) return [];
+  const lines = found.slice(0, FOLDED).map(({ span_id, category, recoveredBy }) => {
+    const by = recoveredBy === null ? '' : `, put right at ${place(diagnosis, recoveredBy)}`;
+    return hang(
+      '• ',
+      `${place(diagnosis, span_id)}: ${safeLine(category.join(', '), 120)}${by}`,
+      2,
+      width,
+      palette.dim,
+    );
+  });
+  const more = found.length - FOLDED;
+  return [
+    palette.bold(`Put right or harmless (${found.length})`),
+    ...lines,
+    ...(more > 0 ? [indent(palette.dim(`and ${more} more (--json lists them)`), 2, width)] : []),
+  ];
+}
+
+/** Of a session with several requests: those that failed, and how the others went. */
+function turns(diagnosis: Diagnosis, { palette, width }: TerminalView): string[] {
+  if (diagnosis.turns.length < 2) return [];
+  const failed = diagnosis.turns.filter(({ outcome }) => outcome === 'FAILED');
+  const others = [...Map.groupBy(diagnosis.turns, ({ outcome }) => outcome)]
+    .filter(([outcome]) => outcome !== 'FAILED')
+    .map(([outcome, { length }]) => `${length} ${outcome}`);
+  return [
+    palette.bold(`Turns (${diagnosis.turns.length})`),
+    ...failed.map(({ index, goal }) =>
+      hang(
+        '✗ ',
+        `turn ${index + 1}: ${safeLine(goal ?? 'no request is recorded', 200)}`,
+        2,
+        width,
+        palette.red,
+      ),
+    ),
+    ...(others.length > 0 ? [indent(palette.dim(`the others: ${others.join(', ')}`), 2, width)] : []),
+  ];
 }
 
 function causeLines(

@@ -2,6 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
 import type { Clock } from '../../core/base/clock.ts';
 import { diagnosisContentHash } from '../../core/diagnosis/content.ts';
+import { migrateDiagnosis, migrateSummary } from '../../core/diagnosis/migrate.ts';
 import { type Diagnosis, diagnosisSchema, OUTCOMES } from '../../core/diagnosis/schema.ts';
 import type { DiagnosisSummary } from '../../core/diagnosis/summary.ts';
 import { summarise } from '../../core/diagnosis/summary.ts';
@@ -35,18 +36,21 @@ const MAX_BODY_BYTES = 256 * 1024 * 1024;
 const PUT_ROUNDS = 20;
 const DEFAULT_LIMIT = 20;
 
-const summarySchema = z.object({
-  sessionId: z.string(),
-  version: z.number().int(),
-  outcome: z.enum(OUTCOMES),
-  agent: z.string().nullable(),
-  service: z.string().nullable(),
-  createdAt: z.string(),
-  failureCount: z.number(),
-  categories: z.array(z.string()),
-  criticalSpanId: z.string().nullable(),
-  criticalCategory: z.string().nullable(),
-});
+const summarySchema = z.preprocess(
+  migrateSummary,
+  z.object({
+    sessionId: z.string(),
+    version: z.number().int(),
+    outcome: z.enum(OUTCOMES),
+    agent: z.string().nullable(),
+    service: z.string().nullable(),
+    createdAt: z.string(),
+    failureCount: z.number(),
+    categories: z.array(z.string()),
+    criticalSpanId: z.string().nullable(),
+    criticalCategory: z.string().nullable(),
+  }),
+);
 const headSchema = z.object({
   diagnosisId: z.string(),
   contentHash: z.string(),
@@ -218,7 +222,8 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
           'its retention must not be shorter than that of the table',
       );
     const text = gunzipSync(bytes, { maxOutputLength: MAX_BODY_BYTES }).toString('utf8');
-    return diagnosisSchema.parse({ ...JSON.parse(text), version: summary.version });
+    const stored = migrateDiagnosis(JSON.parse(text));
+    return diagnosisSchema.parse({ ...stored, version: summary.version });
   }
 
   /** By partition key: the newest version, and the sessions whose traces turned out to belong to another one. */

@@ -1,7 +1,7 @@
 import { checkConstraints, type TrialSession } from '../../core/constraints/check-constraints.ts';
-import { ExitCode } from '../../core/report-build/verdict.ts';
 import { renderConstraintChecks } from '../../report/constraint-checks.ts';
 import { UsageError } from '../shell/errors.ts';
+import { ExitCode } from '../shell/exit-codes.ts';
 import { type CliIo, palette, readInput } from '../shell/io.ts';
 import { readSessionFiles } from '../shell/read-sessions.ts';
 
@@ -28,7 +28,7 @@ export async function constraintsCheckCommand(
   else io.out(renderConstraintChecks(checks, { palette: palette(io) }));
   const states = new Set(checks.map(({ state }) => state));
   if (states.has('refused')) return ExitCode.Usage;
-  return states.has('doubtful') ? ExitCode.FailuresFound : ExitCode.Clean;
+  return states.has('doubtful') ? ExitCode.Failed : ExitCode.Passed;
 }
 
 /** Sessions of files with what the user says about how they went. */

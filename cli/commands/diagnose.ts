@@ -4,25 +4,24 @@ import { type ConfidenceWord, DEFAULT_OPTIONS, type DiagnosisOptions } from '../
 import type { Protocol } from '../../core/diagnosis/protocols.ts';
 import type { Depth } from '../../core/diagnosis/schema.ts';
 import { readExpectedActions } from '../../core/explanation/critical-step/by-reference.ts';
-import { categoryMatches, ExitCode, worstExitCode } from '../../core/report-build/verdict.ts';
 import type { Session } from '../../core/session/session.ts';
-import { CATEGORY_IDS } from '../../core/vocabulary/taxonomy.ts';
 import { safeLine } from '../../report/escape.ts';
 import { openStore } from '../shell/deps.ts';
 import { diagnoseAll } from '../shell/diagnose-all.ts';
 import { UsageError } from '../shell/errors.ts';
+import { ExitCode, worstExitCode } from '../shell/exit-codes.ts';
 import { type CliIo, readInput } from '../shell/io.ts';
 import { readSessionFiles } from '../shell/read-sessions.ts';
+import { policyOf, type VerdictFlags } from '../shell/verdict-policy.ts';
 import { trialSessions } from './constraints.ts';
 
-export interface DiagnoseFlags {
+export interface DiagnoseFlags extends VerdictFlags {
   readonly model: string;
   readonly record?: string;
   readonly depth: Depth;
   readonly confidence: ConfidenceWord;
   readonly json?: boolean;
   readonly store: string;
-  readonly failOn?: readonly string[];
   readonly exitZero?: boolean;
   readonly votes: number;
   readonly guidelines?: string;
@@ -41,7 +40,7 @@ export async function diagnoseCommand(
   flags: DiagnoseFlags,
   io: CliIo,
 ): Promise<number> {
-  const failOn = checkCategories(flags.failOn ?? []);
+  const policy = policyOf(flags);
   const options: DiagnosisOptions = {
     ...DEFAULT_OPTIONS,
     depth: flags.depth,
@@ -68,7 +67,7 @@ export async function diagnoseCommand(
   const store = await openStore(flags.store);
   try {
     const tasks = chosen.map((session) => ({ sessionId: session.sessionId, load: async () => session }));
-    const codes = await diagnoseAll(tasks, options, { ...flags, failOn, healthy }, store, io);
+    const codes = await diagnoseAll(tasks, options, { ...flags, policy, healthy }, store, io);
     return worstExitCode(failedInputs > 0 ? [ExitCode.Usage, ...codes] : codes);
   } finally {
     await store?.close();
@@ -83,17 +82,6 @@ function chooseSessions(sessions: readonly Session[], wanted: string | undefined
   throw new UsageError(
     `no session "${wanted}" in the input; it has ${known.join(', ')}${sessions.length > 5 ? ', …' : ''}`,
   );
-}
-
-export function checkCategories(wanted: readonly string[]): readonly string[] {
-  for (const name of wanted) {
-    if (!CATEGORY_IDS.some((id) => categoryMatches(id, name))) {
-      throw new UsageError(
-        `--fail-on: unknown category "${name}"; ids and parents are listed in docs/taxonomy.md`,
-      );
-    }
-  }
-  return wanted;
 }
 
 async function readGuidelines(file: string): Promise<string> {

@@ -7,10 +7,10 @@ import { decodeLogEventMessage } from '../../core/reading/decode/decode-log-even
 import { examineTelemetry, type TelemetryExam } from '../../core/reading/doctor.ts';
 import { readTelemetry, type Telemetry } from '../../core/reading/read-telemetry.ts';
 import { readSessions } from '../../core/reading/registry.ts';
-import { ExitCode } from '../../core/report-build/verdict.ts';
 import { safeLine } from '../../report/escape.ts';
 import { systemClock } from '../shell/deps.ts';
 import { UsageError } from '../shell/errors.ts';
+import { ExitCode } from '../shell/exit-codes.ts';
 import { type CliIo, palette, progress, readInput } from '../shell/io.ts';
 import { readDeliveries } from '../shell/read-deliveries.ts';
 import { sinceIso } from './list.ts';
@@ -40,11 +40,11 @@ export async function doctorCommand(
     unread.push(...telemetry.unread);
   }
   if (records.length + unread.length === 0 && targets.some((target) => !isLogGroup(target)))
-    return ExitCode.Clean;
+    return ExitCode.Passed;
   const exam = examineTelemetry(records, unread);
   if (flags.json ?? !io.outIsTerminal) io.out(`${JSON.stringify(exam, null, 2)}\n`);
   else io.out(render(exam, io));
-  return exam.findings.some(({ severity }) => severity === 'blocks') ? ExitCode.Partial : ExitCode.Clean;
+  return exam.findings.some(({ severity }) => severity === 'blocks') ? ExitCode.Unknown : ExitCode.Passed;
 }
 
 function isLogGroup(target: string): boolean {

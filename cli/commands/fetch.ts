@@ -7,9 +7,9 @@ import {
   type FetchState,
   fetchSession,
 } from '../../core/ingest/fetch-session.ts';
-import { ExitCode } from '../../core/report-build/verdict.ts';
 import { systemClock } from '../shell/deps.ts';
 import { UsageError } from '../shell/errors.ts';
+import { ExitCode } from '../shell/exit-codes.ts';
 import { type CliIo, progress } from '../shell/io.ts';
 import { sinceIso } from './list.ts';
 
@@ -78,7 +78,7 @@ export async function fetchCommand(flags: FetchFlags, io: CliIo): Promise<number
     `rootspan: ${seen.size} records of ${last.traceIds.length} traces in ${flags.out}; ` +
       `diagnose them with \`rootspan diagnose ${flags.out}\`\n`,
   );
-  return ExitCode.Clean;
+  return ExitCode.Passed;
 }
 
 const keptSchema = z.object({

@@ -8,7 +8,6 @@ import { type ConfidenceWord, DEFAULT_OPTIONS } from '../../core/diagnosis/optio
 import type { Depth } from '../../core/diagnosis/schema.ts';
 import { DEFAULT_SETTINGS } from '../../core/ports/agent-settings.ts';
 import { getJson } from '../../core/ports/carried.ts';
-import { ExitCode, worstExitCode } from '../../core/report-build/verdict.ts';
 import { type Session, sessionSchema } from '../../core/session/session.ts';
 import { makeCloseSessionHandler } from '../../lambdas/close-session/handler.ts';
 import { makeIngestHandler } from '../../lambdas/ingest/handler.ts';
@@ -16,18 +15,18 @@ import { safeLine } from '../../report/escape.ts';
 import { systemClock } from '../shell/deps.ts';
 import { diagnoseAll } from '../shell/diagnose-all.ts';
 import { explainError, UsageError } from '../shell/errors.ts';
+import { ExitCode, worstExitCode } from '../shell/exit-codes.ts';
 import { type CliIo, readInput } from '../shell/io.ts';
 import { readDeliveries } from '../shell/read-deliveries.ts';
-import { checkCategories } from './diagnose.ts';
+import { policyOf, type VerdictFlags } from '../shell/verdict-policy.ts';
 
-export interface IngestFlags {
+export interface IngestFlags extends VerdictFlags {
   readonly model: string;
   readonly depth: Depth;
   readonly confidence: ConfidenceWord;
   readonly votes: number;
   readonly json?: boolean;
   readonly store: string;
-  readonly failOn?: readonly string[];
   readonly exitZero?: boolean;
 }
 
@@ -45,7 +44,7 @@ export async function ingestCommand(
     throw new UsageError(
       '--store: ingest locally keeps raw records, so it needs a folder; in an account the deployed Lambdas do this',
     );
-  const failOn = checkCategories(flags.failOn ?? []);
+  const policy = policyOf(flags);
   const stores = await openLocalStores(flags.store, systemClock);
   try {
     const local = openLocalIngest(stores);
@@ -62,7 +61,7 @@ export async function ingestCommand(
       confidence: flags.confidence,
       votes: flags.votes,
     };
-    codes.push(...(await diagnoseAll(tasks, options, { ...flags, failOn }, stores, io)));
+    codes.push(...(await diagnoseAll(tasks, options, { ...flags, policy }, stores, io)));
     return worstExitCode(codes);
   } finally {
     await stores.close();
@@ -116,7 +115,7 @@ async function deliver(files: readonly string[], local: LocalIngest, io: CliIo):
   );
   if (sum.quarantined > 0) {
     io.err('rootspan: what could not be read is kept: `rootspan quarantine list` says why\n');
-    codes.push(ExitCode.Partial);
+    codes.push(ExitCode.Unknown);
   }
   if (sum.stored + sum.quarantined === 0) {
     io.err(
@@ -151,7 +150,7 @@ export async function settle(local: LocalIngest, io: CliIo): Promise<ExitCode[]>
     const state = await local.index.state(timer.sessionId);
     if (state?.open === false && state.skipped !== null) leftOut.set(state.sessionId, state.skipped);
   }
-  if (sayLeftOut(leftOut, io)) codes.push(ExitCode.Partial);
+  if (sayLeftOut(leftOut, io)) codes.push(ExitCode.Unknown);
   return codes;
 }
 

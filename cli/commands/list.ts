@@ -40,14 +40,10 @@ export async function listCommand(flags: ListFlags, io: CliIo): Promise<number> 
     const paint = palette(io);
     for (const item of items) {
       const color =
-        item.outcome === 'FAILURES_FOUND'
-          ? paint.red
-          : item.outcome === 'NO_FAILURE_FOUND'
-            ? paint.green
-            : paint.yellow;
+        item.outcome === 'FAILED' ? paint.red : item.outcome === 'UNKNOWN' ? paint.yellow : paint.green;
       const critical = item.criticalCategory === null ? '' : `  critical: ${item.criticalCategory}`;
       io.out(
-        `${item.createdAt.slice(0, 19)}  ${color(item.outcome.padEnd(16))}  ${String(item.failureCount).padStart(3)} failing  ` +
+        `${item.createdAt.slice(0, 19)}  ${color(item.outcome.padEnd(7))}  ${String(item.failureCount).padStart(3)} failing  ` +
           `${safeLine(item.sessionId, 60)}  v${item.version}${critical}\n`,
       );
     }

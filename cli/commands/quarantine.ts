@@ -2,10 +2,10 @@ import { openLocalStores } from '../../adapters/local/open-stores.ts';
 import { listQuarantined, type Quarantined, textOf } from '../../core/ingest/quarantine.ts';
 import { retryQuarantined } from '../../core/ingest/retry-quarantined.ts';
 import type { IngestDeps } from '../../core/ingest/store-events.ts';
-import { ExitCode } from '../../core/report-build/verdict.ts';
 import { safeLine, safeText } from '../../report/escape.ts';
 import { type OpenStore, openAccountIngest, openStore, requireStore, systemClock } from '../shell/deps.ts';
 import { UsageError } from '../shell/errors.ts';
+import { ExitCode } from '../shell/exit-codes.ts';
 import type { CliIo } from '../shell/io.ts';
 import { openLocalIngest, settle } from './ingest.ts';
 
@@ -24,7 +24,7 @@ export async function quarantineListCommand(flags: QuarantineFlags, io: CliIo): 
     if (flags.json ?? !io.outIsTerminal) {
       for (const { raw, ...item } of items)
         io.out(`${JSON.stringify({ ...item, bytes: Buffer.byteLength(raw, 'base64') })}\n`);
-      return ExitCode.Clean;
+      return ExitCode.Passed;
     }
     if (items.length === 0) io.out('nothing in quarantine\n');
     for (const item of items) {
@@ -34,7 +34,7 @@ export async function quarantineListCommand(flags: QuarantineFlags, io: CliIo): 
         `${item.id.slice(0, SHOWN_ID)}  ${item.quarantinedAt}  ${safeLine(place, 80)}  ${safeLine(item.reason, 200)}${state}\n`,
       );
     }
-    return ExitCode.Clean;
+    return ExitCode.Passed;
   });
 }
 
@@ -44,13 +44,13 @@ export async function quarantineShowCommand(id: string, flags: QuarantineFlags, 
     const item = choose(await itemsOf(store, true), id);
     if (flags.json === true) {
       io.out(`${JSON.stringify(item, null, 2)}\n`);
-      return ExitCode.Clean;
+      return ExitCode.Passed;
     }
     io.err(`rootspan: ${item.id} of ${item.quarantinedAt}: ${safeLine(item.reason, 200)}\n`);
     // An envelope's payload is compressed: shown as it came, in base64.
     const content = item.event === null ? item.raw : textOf(item.raw);
     io.out(`${io.outIsTerminal ? safeText(content) : content}\n`);
-    return ExitCode.Clean;
+    return ExitCode.Passed;
   });
 }
 
@@ -93,7 +93,7 @@ async function retry(ids: readonly string[], deps: IngestDeps, io: CliIo, then: 
   const result = await retryQuarantined(chosen, deps);
   const further = result.resolved.length > 0 ? `; ${then}` : '';
   io.err(`rootspan: ${result.resolved.length} of ${chosen.length} could be read now${further}\n`);
-  return result.open.length > 0 ? ExitCode.Partial : ExitCode.Clean;
+  return result.open.length > 0 ? ExitCode.Unknown : ExitCode.Passed;
 }
 
 async function withStore(

@@ -2,13 +2,14 @@ import type { DiagnosisOptions } from '../../core/diagnosis/options.ts';
 import type { Diagnosis } from '../../core/diagnosis/schema.ts';
 import { ErrorName } from '../../core/errors/error-names.ts';
 import { RootspanError } from '../../core/errors/errors.ts';
-import { ExitCode, verdict } from '../../core/report-build/verdict.ts';
+import { type VerdictPolicy, verdict } from '../../core/report-build/verdict.ts';
 import type { Session } from '../../core/session/session.ts';
 import { type DiagnoseDeps, diagnose } from '../../core/stages/pipeline.ts';
 import { safeLine } from '../../report/escape.ts';
 import { renderTerminal } from '../../report/terminal.ts';
 import { type OpenStore, pipelineDeps } from './deps.ts';
 import { explainError } from './errors.ts';
+import { ExitCode, exitCodeOf } from './exit-codes.ts';
 import { type CliIo, palette, progress } from './io.ts';
 
 export interface DiagnoseTask {
@@ -23,7 +24,7 @@ export interface DiagnoseAllFlags {
   /** Folder in which the model's answers are written down, for `replay:`. */
   readonly record?: string;
   readonly json?: boolean;
-  readonly failOn: readonly string[];
+  readonly policy: VerdictPolicy;
   readonly exitZero?: boolean;
   /** Sessions known to be good, on which synthesised constraints are tried. */
   readonly healthy?: DiagnoseDeps['healthy'] & object;
@@ -37,7 +38,7 @@ export async function diagnoseAll(
   store: OpenStore | null,
   io: CliIo,
 ): Promise<ExitCode[]> {
-  const { failOn } = flags;
+  const { policy } = flags;
   const asJson = flags.json ?? !io.outIsTerminal;
   const codes: ExitCode[] = [];
   const report = progress(io);
@@ -56,12 +57,11 @@ export async function diagnoseAll(
       const stored =
         store === null ? fresh : { ...fresh, version: (await store.diagnoses.put(fresh)).version };
       report('');
-      print(stored, asJson, failOn, io);
+      print(stored, asJson, policy, io);
       // Not the whole of it: hundreds of sessions may be long ones.
       done.push({ outcome: stored.outcome, failures: stored.failures, criticalStep: stored.criticalStep });
       await task.finished?.();
-      const { exitCode } = verdict(stored, { failOn });
-      codes.push(flags.exitZero === true && exitCode !== ExitCode.Runtime ? ExitCode.Clean : exitCode);
+      codes.push(flags.exitZero === true ? ExitCode.Passed : exitCodeOf(verdict(stored, policy)));
     } catch (error) {
       report('');
       // All sessions get the chance to write their open requests into the same batch round.
@@ -104,7 +104,7 @@ function summarise(
   );
 }
 
-function print(diagnosis: Diagnosis, asJson: boolean, failOn: readonly string[], io: CliIo): void {
+function print(diagnosis: Diagnosis, asJson: boolean, policy: VerdictPolicy, io: CliIo): void {
   // Several sessions give several JSON values, one after the other: what jq reads as a stream.
   if (asJson) io.out(`${JSON.stringify(diagnosis, null, 2)}\n`);
   else
@@ -112,7 +112,7 @@ function print(diagnosis: Diagnosis, asJson: boolean, failOn: readonly string[],
       renderTerminal(diagnosis, {
         palette: palette(io),
         width: Math.min(io.columns, 120),
-        policy: { failOn },
+        policy,
       }),
     );
 }

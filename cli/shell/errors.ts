@@ -1,7 +1,7 @@
 import { ErrorName } from '../../core/errors/error-names.ts';
 import { RootspanError } from '../../core/errors/errors.ts';
-import { ExitCode } from '../../core/report-build/verdict.ts';
 import { safeText } from '../../report/escape.ts';
+import { ExitCode } from './exit-codes.ts';
 
 /** A mistake in how the command was called: said in one line, exit code 2. */
 export class UsageError extends Error {

@@ -36,7 +36,10 @@ export const evaluateConstraints: EvaluateConstraints = async (prepared, merged,
   const trajectory = toTrajectory(prepared.session);
   const builtIn = logChecks(prepared.checks, trajectory);
   const user = admitConstraints(prepared.options.constraints ?? [], 'user');
-  const deep = isWorthConstraining(prepared, merged?.failures.length ?? 0);
+  const deep = isWorthConstraining(
+    prepared,
+    merged?.failures.filter(({ recovered }) => recovered !== 'yes').length ?? 0,
+  );
   const written = deep ? await synthesiseAll(prepared, trajectory, user.accepted, model, deps) : NO_SYNTHESIS;
 
   const { kept, dropped } = pruneByFiring(
@@ -189,10 +192,10 @@ function rubricLimits({ plan }: Prepared): RubricLimits {
 
 /**
  * Depth by rule: whether the model's part of the stage is worth its price. `on-findings` asks what is known without
- * it: failures of detection, and check findings that the session did not get past.
+ * it: failures of detection and check findings that nothing put right.
  */
-function isWorthConstraining({ options, notAnalysed, checks }: Prepared, failuresFound: number): boolean {
+function isWorthConstraining({ options, notAnalysed, checks }: Prepared, standing: number): boolean {
   if (options.depth !== 'deep' || notAnalysed !== null) return false;
-  if (options.deepRule !== 'on-findings' || options.assumeFailed || failuresFound > 0) return true;
+  if (options.deepRule !== 'on-findings' || options.assumeFailed || standing > 0) return true;
   return checks.some(({ findings }) => findings.some(({ recovered }) => recovered !== true));
 }

@@ -1,6 +1,7 @@
 import type { Constraint } from '../diagnosis/constraint.ts';
 import { CONFIDENCE } from '../diagnosis/options.ts';
 import { cutText } from '../diagnosis/quarantine.ts';
+import { UNKNOWN_RECOVERY } from '../diagnosis/recovery.ts';
 import type { Failure, ValidationEntry } from '../diagnosis/schema.ts';
 import { CRITICAL_CATEGORIES, failureCategoryOf } from '../vocabulary/critical-categories.ts';
 import { CATEGORY_IDS, type CategoryId } from '../vocabulary/taxonomy.ts';
@@ -29,6 +30,7 @@ export function failuresFromConstraints(
         confidence: [CONFIDENCE[entry.severity]],
         evidence: [`${entry.reason}${shown}`.trim()],
         source: [{ kind: 'constraint', ref: entry.constraint }],
+        ...UNKNOWN_RECOVERY,
       },
     ];
   });

@@ -1,5 +1,6 @@
 import type { CheckReport } from '../diagnosis/check-report.ts';
-import type { Failure } from '../diagnosis/schema.ts';
+import { UNKNOWN_RECOVERY } from '../diagnosis/recovery.ts';
+import { EFFECTS, type Failure } from '../diagnosis/schema.ts';
 
 type Row = {
   readonly category: string;
@@ -30,15 +31,32 @@ function compareRows(a: Row, b: Row): number {
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
+type Recovery = Pick<Failure, 'recovered' | 'recoveredBy' | 'effect'>;
+
+/** Who knows goes before who does not, and "it stands" before "it was put right". */
+const KNOWN_FIRST: readonly Failure['recovered'][] = ['no', 'yes', 'unknown'];
+
+/** What is known of a span's faults from two reports of it; in any order, and in parts, the same. */
+function joinRecovery(a: Recovery, b: Recovery): Recovery {
+  const rank = ({ recovered }: Recovery): number => KNOWN_FIRST.indexOf(recovered);
+  const by = ({ recoveredBy }: Recovery): string => recoveredBy ?? '\uffff';
+  const first = rank(a) - rank(b) || compareText(by(a), by(b));
+  const { recovered, recoveredBy } = first <= 0 ? a : b;
+  const effect = EFFECTS.find((one) => one === a.effect || one === b.effect) ?? 'unknown';
+  return { recovered, recoveredBy, effect };
+}
+
 /**
  * One failure a span; for each of its categories the surest finding with its evidence. The result does not depend
  * on the order of the input, and merging it again changes nothing. Spans come in the order given, or by id.
  */
 export function mergeFailures(failures: readonly Failure[], spanOrder: readonly string[] = []): Failure[] {
   const bySpan = new Map<string, Map<string, Row>>();
+  const recovery = new Map<string, Recovery>();
   for (const failure of failures) {
     const rows = bySpan.get(failure.span_id) ?? new Map<string, Row>();
     bySpan.set(failure.span_id, rows);
+    recovery.set(failure.span_id, joinRecovery(failure, recovery.get(failure.span_id) ?? failure));
     for (const row of rowsOf(failure)) {
       const held = rows.get(row.category);
       if (held === undefined || compareRows(row, held) < 0) rows.set(row.category, row);
@@ -56,6 +74,7 @@ export function mergeFailures(failures: readonly Failure[], spanOrder: readonly 
       toFailure(
         spanId,
         [...rows.values()].sort((a, b) => b.confidence - a.confidence || compareText(a.category, b.category)),
+        recovery.get(spanId) ?? UNKNOWN_RECOVERY,
       ),
     );
 }
@@ -64,28 +83,35 @@ export function mergeFailures(failures: readonly Failure[], spanOrder: readonly 
 export function aboveThreshold(failures: readonly Failure[], threshold: number): Failure[] {
   return failures.flatMap((failure) => {
     const rows = rowsOf(failure).filter((row) => row.confidence >= threshold);
-    return rows.length === 0 ? [] : [toFailure(failure.span_id, rows)];
+    return rows.length === 0 ? [] : [toFailure(failure.span_id, rows, failure)];
   });
 }
 
-function toFailure(spanId: string, rows: readonly Row[]): Failure {
+function toFailure(
+  spanId: string,
+  rows: readonly Row[],
+  { recovered, recoveredBy, effect }: Recovery,
+): Failure {
   return {
     span_id: spanId,
     category: rows.map((row) => row.category),
     confidence: rows.map((row) => row.confidence),
     evidence: rows.map((row) => row.evidence),
     source: rows.map((row) => row.source),
+    recovered,
+    recoveredBy,
+    effect,
   };
 }
 
 /**
- * What the checks found that may stand in the diagnosis by itself: precise findings from which the session did not
- * recover. The rest stays in the check reports and informs the judge.
+ * What the checks found that may stand in the diagnosis by itself: the precise findings, with whether the session got
+ * past them. The rest stays in the check reports and informs the judge.
  */
 export function failuresFromChecks(reports: readonly CheckReport[]): Failure[] {
   return reports.flatMap((report) =>
     report.findings
-      .filter((finding) => finding.weight === 'failure' && finding.recovered !== true)
+      .filter((finding) => finding.weight === 'failure')
       .map((finding) => ({
         span_id: finding.spanId,
         category: [finding.category],
@@ -94,6 +120,14 @@ export function failuresFromChecks(reports: readonly CheckReport[]): Failure[] {
           [finding.summary, ...finding.evidence.slice(0, 1).map(({ quote }) => `"${quote}"`)].join(' — '),
         ],
         source: [{ kind: 'check' as const, ref: finding.checkId }],
+        recovered:
+          finding.recovered === null
+            ? ('unknown' as const)
+            : finding.recovered
+              ? ('yes' as const)
+              : ('no' as const),
+        recoveredBy: finding.recovered === true ? (finding.recoveredBy ?? null) : null,
+        effect: 'unknown' as const,
       })),
   );
 }

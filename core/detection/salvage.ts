@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import { CONFIDENCE } from '../diagnosis/options.ts';
 import { quarantine } from '../diagnosis/quarantine.ts';
+import { UNKNOWN_RECOVERY } from '../diagnosis/recovery.ts';
 import type { Coverage, Failure, Quarantined } from '../diagnosis/schema.ts';
 import { aliasesToIds } from '../prompting/quote.ts';
 import { type KnownSpans, resolveSpan } from '../prompting/resolve-span.ts';
@@ -91,6 +92,7 @@ export function salvageFindings(findings: readonly JsonValue[], context: Salvage
         confidence: [confidence.value],
         evidence: [evidenceText(row, context, category.known ? null : row.category)],
         source: [{ kind: 'model', ref: context.requestHash }],
+        ...UNKNOWN_RECOVERY,
       });
     }
   }

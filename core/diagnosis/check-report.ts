@@ -24,6 +24,8 @@ export interface CheckFinding {
   readonly weight: 'failure' | 'evidence';
   /** Whether the session got past it; `null` when that cannot be told. */
   readonly recovered: boolean | null;
+  /** The span that put it right, where the check knows it. */
+  readonly recoveredBy?: string;
   /** What the finding means for the critical-step judge, where that is decided by the kind of fault. */
   readonly criticalCategory: CriticalCategory | null;
 }

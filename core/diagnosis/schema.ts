@@ -1,10 +1,17 @@
 import * as z from 'zod';
 import { CRITICAL_CATEGORIES } from '../vocabulary/critical-categories.ts';
 
-/** Raise when a stored diagnosis of the old shape can no longer be read as the new one. */
-export const DIAGNOSIS_SCHEMA_VERSION = 1;
+/** Raised when a stored diagnosis of the old shape can no longer be read as the new one; `migrate.ts` reads older ones. */
+export const DIAGNOSIS_SCHEMA_VERSION = 2;
 
-export const OUTCOMES = ['FAILURES_FOUND', 'NO_FAILURE_FOUND', 'PARTIAL', 'NOT_ANALYSED'] as const;
+/**
+ * How the session went, best known worst first. FAILED: a failure that nothing put right cost the goal, in whole or
+ * part. UNKNOWN: no such failure is known, and not everything was looked at. FLAWED: failures, all put right or
+ * harmless. CLEAN: no failure. FLAWED and CLEAN need complete coverage.
+ */
+export const OUTCOMES = ['FAILED', 'UNKNOWN', 'FLAWED', 'CLEAN'] as const;
+/** COMPLETE: a model saw every span and nothing was left out. NONE: nothing of what was asked for could be looked at. */
+export const COVERAGE_STATES = ['COMPLETE', 'PARTIAL', 'NONE'] as const;
 export const DEPTHS = ['checks', 'standard', 'deep'] as const;
 export type Depth = (typeof DEPTHS)[number];
 
@@ -17,6 +24,10 @@ const sourceSchema = z.object({
   ref: z.string(),
 });
 
+export const RECOVERED = ['yes', 'no', 'unknown'] as const;
+/** What a failure did to the goal, worst first. */
+export const EFFECTS = ['goal-lost', 'degraded', 'unknown', 'none'] as const;
+
 /** Strands' `FailureItem`: three lists aligned by index; `source` is our addition, aligned too. */
 export const failureSchema = z.object({
   span_id: z.string(),
@@ -24,6 +35,11 @@ export const failureSchema = z.object({
   confidence: z.array(z.number()).min(1),
   evidence: z.array(z.string()).min(1),
   source: z.array(sourceSchema).min(1),
+  /** Whether a later step put it right. */
+  recovered: z.enum(RECOVERED),
+  /** The span that did, where it is known. */
+  recoveredBy: z.string().nullable(),
+  effect: z.enum(EFFECTS),
 });
 export type Failure = z.infer<typeof failureSchema>;
 
@@ -76,6 +92,20 @@ export const criticalStepSchema = stepRefSchema.extend({
 });
 export type CriticalStep = z.infer<typeof criticalStepSchema>;
 
+/** One request of the user and what was done for it (core/trajectory/turns.ts says where one begins). */
+export const turnSchema = z.object({
+  /** 0-based. */
+  index: z.number().int().nonnegative(),
+  firstSpanId: z.string(),
+  lastSpanId: z.string(),
+  spanIds: z.array(z.string()).min(1),
+  /** The user's request; `null` where none is recorded. */
+  goal: z.string().nullable(),
+  outcome: z.enum(OUTCOMES),
+  criticalStep: criticalStepSchema.nullable(),
+});
+export type TurnDiagnosis = z.infer<typeof turnSchema>;
+
 export const validationEntrySchema = z.object({
   /** Constraint name. */
   constraint: z.string(),
@@ -100,6 +130,7 @@ export const checkFindingSchema = z.object({
   evidence: z.array(evidenceSchema),
   weight: z.enum(['failure', 'evidence']),
   recovered: z.boolean().nullable(),
+  recoveredBy: z.string().optional(),
   criticalCategory: z.enum(CRITICAL_CATEGORIES).nullable(),
 });
 
@@ -119,6 +150,7 @@ export const quarantinedSchema = z.object({
 export type Quarantined = z.infer<typeof quarantinedSchema>;
 
 export const coverageSchema = z.object({
+  state: z.enum(COVERAGE_STATES),
   spansTotal: z.number().int().nonnegative(),
   /** Spans that a model saw whole or in all parts. */
   spansAnalysed: z.number().int().nonnegative(),
@@ -134,6 +166,8 @@ export const coverageSchema = z.object({
   ),
 });
 export type Coverage = z.infer<typeof coverageSchema>;
+/** Coverage before its state is decided, which the whole of it does (core/report-build/outcome.ts). */
+export type Looked = Omit<Coverage, 'state'>;
 
 export const usageSchema = z.object({
   inputTokens: z.number(),
@@ -187,12 +221,19 @@ export const diagnosisSchema = z.object({
   startedAt: z.string().nullable(),
   endedAt: z.string().nullable(),
   outcome: z.enum(OUTCOMES),
-  /** Why it is PARTIAL or NOT_ANALYSED, machine-readable word first (`budget`, `no-model`, `no-content`, …); `null` otherwise. */
+  /**
+   * Why the outcome is UNKNOWN, or what is missing of the coverage, machine-readable word first (`budget`, `no-model`,
+   * `no-content`, …); `null` when nothing is missing.
+   */
   outcomeReason: z.string().nullable(),
   coverage: coverageSchema,
+  /** By effect, the worst first; then in the order of the session. */
   failures: z.array(failureSchema),
   rootCauses: z.array(rootCauseSchema),
+  /** That of the first turn that failed. */
   criticalStep: criticalStepSchema.nullable(),
+  /** The requests of the session in order; empty only for a diagnosis that was stored before turns were told apart. */
+  turns: z.array(turnSchema),
   validationLog: z.array(validationEntrySchema),
   checks: z.array(checkReportSchema),
   quarantined: z.array(quarantinedSchema),
@@ -222,3 +263,4 @@ export const diagnosisSchema = z.object({
 });
 export type Diagnosis = z.infer<typeof diagnosisSchema>;
 export type Outcome = Diagnosis['outcome'];
+export type CoverageState = Coverage['state'];

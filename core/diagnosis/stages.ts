@@ -5,7 +5,7 @@ import type { TokenCounter } from '../planning/tokens/counter.ts';
 import type { Session } from '../session/session.ts';
 import type { CheckReport } from './check-report.ts';
 import type { DiagnosisOptions } from './options.ts';
-import type { Coverage, Diagnosis, Failure, Quarantined, ValidationEntry } from './schema.ts';
+import type { Coverage, Diagnosis, Failure, Looked, Quarantined, ValidationEntry } from './schema.ts';
 
 /**
  * The stages of a diagnosis as pure functions over these values. `core/stages/pipeline.ts` composes them in process; the
@@ -42,7 +42,7 @@ export interface ChunkResult {
 export interface Merged {
   readonly failures: readonly Failure[];
   readonly quarantined: readonly Quarantined[];
-  readonly coverage: Coverage;
+  readonly coverage: Looked;
   readonly calls: readonly CallRecord[];
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { PROTOCOLS } from '../diagnosis/protocols.ts';
-import { DEPTHS, OUTCOMES } from '../diagnosis/schema.ts';
+import { COVERAGE_STATES, DEPTHS, OUTCOMES } from '../diagnosis/schema.ts';
 
 /**
  * What moves between the states: names, keys, numbers. Values go through the object store
@@ -75,6 +75,7 @@ export const workflowResultSchema = z.object({
   version: z.number().int(),
   diagnosisId: z.string(),
   outcome: z.enum(OUTCOMES),
+  coverage: z.enum(COVERAGE_STATES),
   created: z.boolean(),
 });
 export type WorkflowResult = z.infer<typeof workflowResultSchema>;

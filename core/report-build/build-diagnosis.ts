@@ -15,6 +15,8 @@ import { addUsage, NO_USAGE, type Usage } from '../model/port.ts';
 import { type Block, sessionSpans } from '../session/session.ts';
 import type { Step, Trajectory } from '../trajectory/trajectory.ts';
 import { TAXONOMY_VERSION } from '../vocabulary/taxonomy.ts';
+import { diagnoseTurns } from './diagnose-turns.ts';
+import { byEffect, withEffects } from './effects.ts';
 import { fingerprintsOf } from './fingerprint.ts';
 import { decideOutcome } from './outcome.ts';
 
@@ -25,8 +27,6 @@ export interface DiagnosisParts {
   readonly trajectory: Trajectory;
   readonly merged: Merged;
   readonly explanation: Explanation;
-  /** Why the explanation was made by rule though a model should have made it. */
-  readonly unexplained: string | null;
   readonly validationLog: readonly ValidationEntry[];
   readonly nowIso: string;
 }
@@ -35,7 +35,18 @@ export interface DiagnosisParts {
 export function buildDiagnosis(parts: DiagnosisParts): Diagnosis {
   const { prepared, trajectory, merged, explanation, validationLog } = parts;
   const { session } = prepared;
-  const coverage = { ...merged.coverage, gaps: [...merged.coverage.gaps, ...explanation.gaps] };
+  const looked = { ...merged.coverage, gaps: [...merged.coverage.gaps, ...explanation.gaps] };
+  const { critical, judged, completion } = explanation;
+  const { failures, rootCauses } = inOrderOfEffect(explanation);
+  const { notAnalysed } = prepared;
+  const decided = decideOutcome({
+    failures,
+    criticalStep: critical,
+    judged,
+    completion,
+    looked,
+    notAnalysed,
+  });
   const calls = [...merged.calls, ...explanation.calls];
   const content = wellFormed({
     schemaVersion: DIAGNOSIS_SCHEMA_VERSION,
@@ -45,16 +56,13 @@ export function buildDiagnosis(parts: DiagnosisParts): Diagnosis {
     agent: session.agent,
     service: session.service,
     ...timesOf(prepared),
-    ...decideOutcome({
-      failures: explanation.failures,
-      coverage,
-      notAnalysed: prepared.notAnalysed,
-      unexplained: parts.unexplained,
-    }),
-    coverage,
-    failures: [...explanation.failures],
-    rootCauses: [...explanation.rootCauses],
-    criticalStep: explanation.critical,
+    outcome: decided.outcome,
+    outcomeReason: decided.outcomeReason,
+    coverage: { state: decided.coverage, ...looked },
+    failures: [...failures],
+    rootCauses: [...rootCauses],
+    criticalStep: critical,
+    turns: [...diagnoseTurns(trajectory, { failures, critical, judged, completion, looked, notAnalysed })],
     validationLog: [...validationLog],
     checks: prepared.checks.map(({ findings, ...report }) => ({
       ...report,
@@ -67,9 +75,9 @@ export function buildDiagnosis(parts: DiagnosisParts): Diagnosis {
       ...merged.quarantined,
       ...explanation.quarantined,
     ],
-    completionStatus: explanation.completion,
-    recommendations: recommendationsOf(explanation.rootCauses),
-    fingerprints: fingerprintsOf(explanation.failures, trajectory, session.agent),
+    completionStatus: completion,
+    recommendations: recommendationsOf(rootCauses),
+    fingerprints: fingerprintsOf(failures, trajectory, session.agent),
     spans: spansNamed(explanation, validationLog, trajectory),
   } satisfies Partial<Diagnosis>);
   return {
@@ -79,6 +87,20 @@ export function buildDiagnosis(parts: DiagnosisParts): Diagnosis {
     createdAt: parts.nowIso,
     provenance: provenanceOf(prepared, calls),
     usage: usageOf(calls),
+  };
+}
+
+/** Failures with their effects, the worst first, and their root causes in the same order. */
+function inOrderOfEffect({
+  failures,
+  rootCauses,
+  critical,
+}: Explanation): Pick<Explanation, 'failures' | 'rootCauses'> {
+  const judged = withEffects(failures, rootCauses, critical === null ? [] : [critical]);
+  const pairs = byEffect(judged.map((failure, i) => ({ failure, cause: rootCauses[i] })));
+  return {
+    failures: pairs.map(({ failure }) => failure),
+    rootCauses: pairs.flatMap(({ cause }) => cause ?? []),
   };
 }
 
@@ -179,7 +201,10 @@ function spansNamed(
   trajectory: Trajectory,
 ): Diagnosis['spans'] {
   const ids = new Set([
-    ...failures.map(({ span_id }) => span_id),
+    ...failures.flatMap(({ span_id, recoveredBy }) => [
+      span_id,
+      ...(recoveredBy === null ? [] : [recoveredBy]),
+    ]),
     ...rootCauses.map(({ location }) => location),
     ...(critical === null
       ? []

@@ -1,4 +1,4 @@
-import type { Coverage } from '../diagnosis/schema.ts';
+import type { Looked } from '../diagnosis/schema.ts';
 import type { ChunkResult, Prepared } from '../diagnosis/stages.ts';
 import type { Trajectory } from '../trajectory/trajectory.ts';
 
@@ -15,7 +15,7 @@ export function coverageOf(
   prepared: Prepared,
   trajectory: Trajectory,
   results: readonly ChunkResult[],
-): Omit<Coverage, 'gaps'> & { readonly unseen: readonly string[] } {
+): Omit<Looked, 'gaps'> & { readonly unseen: readonly string[] } {
   const seenBy = new Map(results.map((result) => [result.index, new Set(result.spanIdsSeen)]));
   const wanted = new Map<string, Set<string>>();
   const seen = new Set<string>();

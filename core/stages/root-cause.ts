@@ -19,7 +19,7 @@ export const findRootCauses: FindRootCauses = async (prepared, merged, validatio
   const reference = byReference(prepared, trajectory);
   if (prepared.notAnalysed !== null) {
     const explanation = explainByRule(prepared, trajectory, merged, prepared.notAnalysed, [], reference);
-    return build(prepared, trajectory, merged, explanation, null, validationLog, deps.nowIso);
+    return build(prepared, trajectory, merged, explanation, validationLog, deps.nowIso);
   }
   const toExplain =
     merged.failures.length > 0 ||
@@ -28,7 +28,7 @@ export const findRootCauses: FindRootCauses = async (prepared, merged, validatio
     // Built-in entries are the checks again, and what of them is a failure is among the failures already.
     validationLog.some(({ origin, verdict }) => verdict === 'violated' && origin !== 'built-in');
   if (!toExplain) {
-    return build(prepared, trajectory, merged, NOTHING_TO_EXPLAIN, null, validationLog, deps.nowIso);
+    return build(prepared, trajectory, merged, NOTHING_TO_EXPLAIN, validationLog, deps.nowIso);
   }
   const input: JudgeInput = {
     trajectory,
@@ -52,9 +52,9 @@ export const findRootCauses: FindRootCauses = async (prepared, merged, validatio
   if ('reason' in explained) {
     const { reason, calls } = explained;
     const explanation = explainByRule(prepared, trajectory, known, reason, calls, decided);
-    return build(prepared, trajectory, known, explanation, reason, validationLog, deps.nowIso);
+    return build(prepared, trajectory, known, explanation, validationLog, deps.nowIso);
   }
-  return build(prepared, trajectory, known, explained, null, validationLog, deps.nowIso);
+  return build(prepared, trajectory, known, explained, validationLog, deps.nowIso);
 };
 
 /** One answer judges and explains, unless several votes or another protocol were asked for. */
@@ -73,13 +73,14 @@ const NOTHING_TO_EXPLAIN: Explanation = {
   failures: [],
   rootCauses: [],
   critical: null,
+  judged: false,
   completion: 'UNKNOWN',
   quarantined: [],
   gaps: [],
   calls: [],
 };
 
-/** The diagnosis when the model could not be asked to explain (throttled to the end, budget): by rule, and PARTIAL. */
+/** The diagnosis when the model could not be asked to explain (throttled to the end, budget): by rule, and a gap. */
 export function rootCausesUnavailable(
   prepared: Prepared,
   merged: Merged,
@@ -90,7 +91,7 @@ export function rootCausesUnavailable(
   const trajectory = trajectoryOf(prepared.session);
   const reference = byReference(prepared, trajectory);
   const explanation = explainByRule(prepared, trajectory, merged, reason, [], reference);
-  return build(prepared, trajectory, merged, explanation, reason, validationLog, nowIso);
+  return build(prepared, trajectory, merged, explanation, validationLog, nowIso);
 }
 
 function build(
@@ -98,9 +99,8 @@ function build(
   trajectory: Trajectory,
   merged: Merged,
   explanation: Explanation,
-  unexplained: string | null,
   validationLog: readonly ValidationEntry[],
   nowIso: string,
 ): Diagnosis {
-  return buildDiagnosis({ prepared, trajectory, merged, explanation, unexplained, validationLog, nowIso });
+  return buildDiagnosis({ prepared, trajectory, merged, explanation, validationLog, nowIso });
 }

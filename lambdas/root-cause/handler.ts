@@ -46,7 +46,7 @@ export function makeRootCauseHandler(deps: RootCauseDeps): (event: unknown) => P
             nowIso,
           );
     const { version, created } = await deps.diagnoses.put(diagnosis);
-    const { sessionId, diagnosisId, outcome } = diagnosis;
-    return { sessionId, version, diagnosisId, outcome, created };
+    const { sessionId, diagnosisId, outcome, coverage } = diagnosis;
+    return { sessionId, version, diagnosisId, outcome, coverage: coverage.state, created };
   };
 }

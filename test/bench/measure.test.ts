@@ -27,7 +27,7 @@ const settings = { repeats: 1, concurrency: 4 };
 const says = (critical: PredictedStep | null): Prediction => ({
   critical,
   alternatives: [],
-  outcome: 'PARTIAL',
+  outcome: 'UNKNOWN',
   usage: { ...NO_USAGE, inputTokens: 10, costUsd: 0.5, calls: 1 },
   usageByStage: { judge: { ...NO_USAGE, inputTokens: 10, costUsd: 0.5, calls: 1 } },
 });

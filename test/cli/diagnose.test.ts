@@ -27,7 +27,7 @@ test('without a model nothing reads as clean: exit code 4 and the gap is named',
   const run = await rootspan(['diagnose', scratchFile('s.json', HEALTHY), '--store', 'none']);
   expect(run.exitCode).toBe(4);
   const diagnosis = JSON.parse(run.out);
-  expect(diagnosis.outcome).toBe('PARTIAL');
+  expect([diagnosis.outcome, diagnosis.coverage.state]).toEqual(['UNKNOWN', 'PARTIAL']);
   expect(diagnosis.outcomeReason).toMatch(/^no-model/);
   expect(diagnosis.coverage.gaps.length).toBeGreaterThan(0);
 });
@@ -129,7 +129,7 @@ test('of several sessions the sum is said at the end, and a list that is cut say
   const chat = scratchFile('chat.json', [{ role: 'user', content: 'Hello?' }]);
   const run = await rootspan(['diagnose', EXAMPLE, chat, '--store', store]);
   expect(run.err).toContain(
-    '2 of 2 sessions diagnosed (2 PARTIAL), 1 with failures; critical steps: 1 invention',
+    '2 of 2 sessions diagnosed (1 FAILED, 1 UNKNOWN), 1 with failures; critical steps: 1 invention',
   );
   expect((await rootspan(['diagnose', EXAMPLE, '--store', 'none'])).err).toBe('');
   const list = await rootspan(['list', '--store', store, '--limit', '1']);
@@ -156,10 +156,10 @@ test('stored, listed, shown; the same session again is the same version', async 
   const start = await rootspan(['show', 'airl', '--store', store]);
   expect(JSON.parse(start.out).sessionId).toBe('airline-refund');
   expect((await rootspan(['show', 'nobody', '--store', store])).exitCode).toBe(2);
-  expect((await rootspan(['list', '--store', store, '--outcome', 'PARTIAL', '--since', '1h'])).out).not.toBe(
+  expect((await rootspan(['list', '--store', store, '--outcome', 'FAILED', '--since', '1h'])).out).not.toBe(
     '',
   );
-  expect((await rootspan(['list', '--store', store, '--agent', 'x', '--outcome', 'PARTIAL'])).exitCode).toBe(
+  expect((await rootspan(['list', '--store', store, '--agent', 'x', '--outcome', 'UNKNOWN'])).exitCode).toBe(
     2,
   );
 });
@@ -200,7 +200,7 @@ test('batch: waits with code 5 and the requests of all sessions in one round, th
   );
   const done = await rootspan(command);
   expect(done.exitCode).toBe(0);
-  expect(done.out.match(/NO_FAILURE_FOUND/g)).toHaveLength(2);
+  expect(done.out.match(/"outcome": "CLEAN",\n {2}"outcomeReason"/g)).toHaveLength(2);
 });
 
 test('openai: against a chat-completions server, and the answer is not paid for twice', async () => {
@@ -211,7 +211,7 @@ test('openai: against a chat-completions server, and the answer is not paid for 
   const command = ['diagnose', file, '--model', `openai:m@${server.url}/v1`, '--store', store];
   const first = await rootspan(command, { env: { OPENAI_API_KEY: 'key-of-the-test' } });
   expect(first.exitCode).toBe(0);
-  expect(JSON.parse(first.out)).toMatchObject({ outcome: 'NO_FAILURE_FOUND', usage: { inputTokens: 1000 } });
+  expect(JSON.parse(first.out)).toMatchObject({ outcome: 'CLEAN', usage: { inputTokens: 1000 } });
   expect(first.out + first.err).not.toContain('key-of-the-test');
   // The stub has no second answer: asking again would fail.
   expect((await rootspan(command)).exitCode).toBe(0);
@@ -226,7 +226,7 @@ test('what was recorded is replayed without the model, and a changed session is 
   expect((await rootspan(['diagnose', file, '--store', 'none', ...live])).exitCode).toBe(0);
   const again = await rootspan(['diagnose', file, '--store', 'none', '--model', `replay:${tape}`]);
   expect(again.exitCode).toBe(0);
-  expect(JSON.parse(again.out).outcome).toBe('NO_FAILURE_FOUND');
+  expect(JSON.parse(again.out).outcome).toBe('CLEAN');
   const other = await rootspan(['diagnose', EXAMPLE, '--store', 'none', '--model', `replay:${tape}`]);
   expect(other.exitCode).toBe(2);
   expect(other.err).toContain('no recording of this request');

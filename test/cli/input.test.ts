@@ -81,6 +81,6 @@ test('messages of nothing but white space are no content: never looked at, never
       { role: 'assistant', content: '  ' },
     ]),
   );
-  expect(JSON.parse(run.out)).toMatchObject({ outcome: 'NOT_ANALYSED', failures: [] });
+  expect(JSON.parse(run.out)).toMatchObject({ outcome: 'UNKNOWN', failures: [] });
   expect(JSON.parse(run.out).outcomeReason).toMatch(/^no-content/);
 });

@@ -9,7 +9,6 @@ import { asImport, circlesOf, type Import, importsOf, sources } from '../helpers
 const LAYERS = [
   'errors',
   'base',
-  'cel',
   'session',
   'vocabulary',
   'redaction',

@@ -154,7 +154,7 @@ describe('the state machine and the pipeline give the same diagnosis', () => {
   it('of a session that fits one call', async () => {
     const { inProcess, run, stored } = await both(refundSession(), () => scriptedModel([FOUND, EXPLAINED]));
     expect(run.failedWith).toBeNull();
-    expect(run.output).toMatchObject({ version: 1, outcome: 'FAILURES_FOUND', created: true });
+    expect(run.output).toMatchObject({ version: 1, outcome: 'FAILED', created: true });
     expect(inProcess.provenance.chunkPlan.mode).toBe('direct');
     expectSame(stored, inProcess);
   });
@@ -171,7 +171,7 @@ describe('the state machine and the pipeline give the same diagnosis', () => {
 
   it('of a session without failure', async () => {
     const { inProcess, run, stored } = await both(refundSession(), () => scriptedModel([NOTHING]));
-    expect(run.output).toMatchObject({ outcome: 'NO_FAILURE_FOUND' });
+    expect(run.output).toMatchObject({ outcome: 'CLEAN' });
     expectSame(stored, inProcess);
   });
 
@@ -183,7 +183,7 @@ describe('the state machine and the pipeline give the same diagnosis', () => {
     const again = await both(longSession(), model);
     expect(again.run.retried.filter((name) => name === 'AnalyzeChunk')).toHaveLength(3);
     expect(again.run.failedWith).toBeNull();
-    expect(again.stored?.outcome).toBe('FAILURES_FOUND');
+    expect(again.stored?.outcome).toBe('FAILED');
     expect(again.stored?.coverage).toEqual(inProcess.coverage);
     expect(run.retried).toEqual([]);
   });
@@ -206,7 +206,7 @@ describe('the state machine and the pipeline give the same diagnosis', () => {
   it('of a session that cannot be analysed: no model is asked, a diagnosis says why', async () => {
     const silent = session([said(message('user')), tool(null, 'search', {}, null)]);
     const { inProcess, run, stored } = await both(silent, () => scriptedModel([]));
-    expect(run.output).toMatchObject({ outcome: 'NOT_ANALYSED' });
+    expect(run.output).toMatchObject({ outcome: 'UNKNOWN' });
     expect(run.entered).not.toContain('AnalyzeChunk');
     expectSame(stored, inProcess);
   });

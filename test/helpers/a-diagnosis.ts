@@ -3,7 +3,7 @@ import type { Diagnosis } from '../../core/diagnosis/schema.ts';
 /** A complete, valid diagnosis with one failure; parts can be replaced. */
 export function aDiagnosis(parts: Partial<Diagnosis> = {}): Diagnosis {
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     sessionId: 'session-1',
     version: 0,
     diagnosisId: 'diagnosis-1',
@@ -14,9 +14,16 @@ export function aDiagnosis(parts: Partial<Diagnosis> = {}): Diagnosis {
     service: 'support',
     startedAt: '2026-03-01T09:00:00.000Z',
     endedAt: '2026-03-01T09:05:00.000Z',
-    outcome: 'FAILURES_FOUND',
+    outcome: 'FAILED',
     outcomeReason: null,
-    coverage: { spansTotal: 3, spansAnalysed: 3, tokensTotal: 100, tokensAnalysed: 100, gaps: [] },
+    coverage: {
+      state: 'COMPLETE',
+      spansTotal: 3,
+      spansAnalysed: 3,
+      tokensTotal: 100,
+      tokensAnalysed: 100,
+      gaps: [],
+    },
     failures: [
       {
         span_id: 'span-2',
@@ -24,6 +31,9 @@ export function aDiagnosis(parts: Partial<Diagnosis> = {}): Diagnosis {
         confidence: [0.9],
         evidence: ['the call timed out'],
         source: [{ kind: 'model', ref: 'a'.repeat(64) }],
+        recovered: 'no',
+        recoveredBy: null,
+        effect: 'goal-lost',
       },
     ],
     rootCauses: [
@@ -52,6 +62,7 @@ export function aDiagnosis(parts: Partial<Diagnosis> = {}): Diagnosis {
       agreement: null,
       judgedBy: 'model',
     },
+    turns: [],
     validationLog: [],
     checks: [],
     quarantined: [],

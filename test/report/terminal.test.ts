@@ -27,7 +27,15 @@ test('an escape sequence in a session id or an evidence is shown, not obeyed', (
   const evil = '\u001b[2J\u001b[31mclean';
   const base = aDiagnosis();
   const text = renderTerminal(
-    { ...base, sessionId: evil, goal: evil, agent: evil, outcomeReason: evil, outcome: 'PARTIAL' },
+    {
+      ...base,
+      sessionId: evil,
+      goal: evil,
+      agent: evil,
+      outcomeReason: evil,
+      outcome: 'UNKNOWN',
+      criticalStep: null,
+    },
     { palette: PLAIN, width: 80 },
   );
   expect(text).not.toContain('\u001b');

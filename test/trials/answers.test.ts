@@ -40,7 +40,7 @@ describe('a verdict is lost because of its wrapping', () => {
     const wrapped = await run(model);
     const plain = await run(says({ 'analyze-chunks': FOUND, 'root-cause': EXPLAINED }));
     expect(model.requests.map(({ purpose }) => purpose)).toEqual(['analyze-chunks', 'root-cause']);
-    expect(wrapped).toMatchObject({ outcome: 'FAILURES_FOUND', criticalStep: { spanId: 'span-4' } });
+    expect(wrapped).toMatchObject({ outcome: 'FAILED', criticalStep: { spanId: 'span-4' } });
     expect([wrapped.failures, wrapped.rootCauses]).toEqual([plain.failures, plain.rootCauses]);
   });
 
@@ -61,7 +61,7 @@ describe('an answer without JSON is turned into "all assertions failed"', () => 
   it('prose in place of findings: not analysed, neither failed nor clean', async () => {
     const diagnosis = await run(says({ 'analyze-chunks': PROSE, repair: PROSE }));
     expect(diagnosis).toMatchObject({
-      outcome: 'NOT_ANALYSED',
+      outcome: 'UNKNOWN',
       outcomeReason: expect.stringMatching(/^model-output-invalid/),
       failures: [],
       criticalStep: null,
@@ -70,7 +70,7 @@ describe('an answer without JSON is turned into "all assertions failed"', () => 
 
   it('prose in place of the explanation: the failures found stand, causes are by rule, and it says so', async () => {
     const diagnosis = await run(says({ 'analyze-chunks': FOUND, 'root-cause': PROSE, repair: PROSE }));
-    expect(diagnosis.outcome).toBe('PARTIAL');
+    expect([diagnosis.outcome, diagnosis.coverage.state]).toEqual(['UNKNOWN', 'PARTIAL']);
     expect(diagnosis.failures).toHaveLength(1);
     expect(diagnosis.rootCauses.map(({ source }) => source?.kind)).not.toContain('model');
     expect(diagnosis.coverage.gaps.map(({ reason }) => reason).join()).toContain('model-output-invalid');
@@ -88,7 +88,7 @@ describe('an answer without JSON is turned into "all assertions failed"', () => 
     const verdicts = validationLog.filter((entry) => entry.constraint === RUBRIC.name);
     expect(verdicts.map(({ verdict }) => verdict)).toEqual(['not-evaluated']);
     expect(failures).toEqual([]);
-    expect(outcome).toBe('PARTIAL');
+    expect(outcome).toBe('UNKNOWN');
   });
 });
 
@@ -149,7 +149,7 @@ describe('a trace larger than the window of the judge is recorded as score 0', (
     const diagnosis = await run(model, {}, long);
     expect(Math.max(...model.requests.map(size))).toBeLessThan(limits.contextTokens);
     expect(diagnosis).toMatchObject({
-      outcome: 'FAILURES_FOUND',
+      outcome: 'FAILED',
       coverage: { spansTotal: 26, spansAnalysed: 26, gaps: [] },
       criticalStep: { spanId: 'span-26' },
     });
@@ -163,7 +163,7 @@ describe('a trace larger than the window of the judge is recorded as score 0', (
       },
     );
     expect(await run(model, {}, long)).toMatchObject({
-      outcome: 'NOT_ANALYSED',
+      outcome: 'UNKNOWN',
       outcomeReason: expect.stringMatching(/^context-overflow/),
       failures: [],
     });

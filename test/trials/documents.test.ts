@@ -109,7 +109,7 @@ it('an exported trace has input null, output null and metadata "{}": a session w
   expect(sessionSpans(session).map((span) => span.spanId)).toEqual(expect.arrayContaining(['o', 'g']));
   expect(inferences(session)[0]?.flags).toContain('content-absent');
   expect(await diagnoseWithoutModel(session)).toMatchObject({
-    outcome: 'NOT_ANALYSED',
+    outcome: 'UNKNOWN',
     outcomeReason: expect.stringMatching(/^no-content/),
   });
 });
@@ -229,7 +229,7 @@ describe('cyclic parents hang or hide the tree', () => {
     );
     const diagnosis = await diagnose(given, DEFAULT_OPTIONS, { model, counter, clock: { now: () => 0 } });
     expect(model.requests.filter(({ purpose }) => purpose === 'analyze-chunks').length).toBeGreaterThan(2);
-    expect(diagnosis).toMatchObject({ outcome: 'FAILURES_FOUND', criticalStep: { spanId: 'span-22' } });
+    expect(diagnosis).toMatchObject({ outcome: 'FAILED', criticalStep: { spanId: 'span-22' } });
   });
 
   it('in an export: cut, flagged, and no observation is lost, nor one whose parent is missing', () => {

@@ -1,12 +1,14 @@
 import { quarantine } from '../../diagnosis/quarantine.ts';
+import { UNKNOWN_RECOVERY } from '../../diagnosis/recovery.ts';
 import type { CriticalStep, Failure, Quarantined, RootCause } from '../../diagnosis/schema.ts';
 import type { Trajectory } from '../../trajectory/trajectory.ts';
 import { failureCategoryOf } from '../../vocabulary/critical-categories.ts';
 import { type CategoryDefinition, TAXONOMY } from '../../vocabulary/taxonomy.ts';
 
 /**
- * The critical step is a failure by definition. When the failures do not hold it, it is added in its place, so that
- * a diagnosis never says "no failure" and names a critical step in one breath.
+ * The critical step is a failure that nothing put right, by definition: the failure at its span is marked so, whatever
+ * was said of it before, since who judges saw the whole run. When the failures do not hold it, it is added in its
+ * place, so that a diagnosis never says "no failure" and names a critical step in one breath.
  */
 export function withCriticalStep(
   trajectory: Trajectory,
@@ -15,7 +17,14 @@ export function withCriticalStep(
   taxonomy: readonly CategoryDefinition[] = TAXONOMY,
   source: Failure['source'][number],
 ): readonly Failure[] {
-  if (critical === null || failures.some(({ span_id }) => span_id === critical.spanId)) return failures;
+  if (critical === null) return failures;
+  if (failures.some(({ span_id }) => span_id === critical.spanId)) {
+    return failures.map((failure) =>
+      failure.span_id === critical.spanId
+        ? { ...failure, recovered: 'no' as const, recoveredBy: null }
+        : failure,
+    );
+  }
   const meant = failureCategoryOf(critical.category);
   const place = (failure: Failure): number =>
     trajectory.stepBySpan.get(failure.span_id)?.index ?? Number.MAX_SAFE_INTEGER;
@@ -27,6 +36,8 @@ export function withCriticalStep(
       confidence: [critical.confidence],
       evidence: [critical.reason],
       source: [source],
+      ...UNKNOWN_RECOVERY,
+      recovered: 'no' as const,
     },
   ].toSorted((a, b) => place(a) - place(b));
 }

@@ -27,6 +27,8 @@ export interface Explanation {
   /** One for each failure, in their order. */
   readonly rootCauses: readonly RootCause[];
   readonly critical: CriticalStep | null;
+  /** Whether it was decided, by a model or a reference, which step was critical, if any. */
+  readonly judged: boolean;
   readonly completion: Diagnosis['completionStatus'];
   readonly quarantined: readonly Quarantined[];
   readonly gaps: Coverage['gaps'];
@@ -179,6 +181,7 @@ function conclude(
     failures,
     rootCauses: aligned.rootCauses,
     critical,
+    judged: true,
     completion,
     quarantined: [...judged.quarantined, ...causes.quarantined, ...aligned.quarantined],
     gaps: [

@@ -38,10 +38,11 @@ export function explainByRule(
     failures,
     ...makePrimary(rootCauses, critical),
     critical,
+    judged: decided !== undefined,
     completion: 'UNKNOWN',
     gaps: [
       ...(noModel ? [{ what: MODEL_ONLY, reason, spanIds: [] }] : []),
-      ...(noModel || failures.length > 0 ? [{ what: BY_RULE, reason, spanIds: [] }] : []),
+      { what: BY_RULE, reason, spanIds: [] },
     ],
     calls,
   };
@@ -80,7 +81,7 @@ function brokenConstraint(prepared: Prepared, trajectory: Trajectory, merged: Me
 /** Where nothing failed there is no step of no return, unless the session is known to have failed. */
 function criticalByRule(prepared: Prepared, trajectory: Trajectory, merged: Merged): CriticalStep | null {
   const { assumeFailed } = prepared.options;
-  if (merged.failures.length === 0 && !assumeFailed) return null;
+  if (merged.failures.every(({ recovered }) => recovered === 'yes') && !assumeFailed) return null;
   const broken = brokenConstraint(prepared, trajectory, merged);
   const byChecks = judgeWithoutModel(trajectory, prepared.checks, {
     assumeFailed: assumeFailed && broken === null,

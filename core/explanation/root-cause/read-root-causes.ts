@@ -13,7 +13,7 @@ export interface ReadCauses {
   /** Exactly one for each failure, in their order. */
   readonly rootCauses: readonly RootCause[];
   readonly quarantined: readonly Quarantined[];
-  /** Failures for which the model gave no usable cause. */
+  /** Failures for which the model gave no usable cause; what was put right needs none. */
   readonly unexplained: readonly string[];
 }
 
@@ -67,7 +67,9 @@ export function readRootCauses(
       });
     }
   }
-  const unexplained = failures.filter(({ span_id }) => !bySpan.has(span_id)).map(({ span_id }) => span_id);
+  const unexplained = failures
+    .filter(({ span_id, recovered }) => recovered !== 'yes' && !bySpan.has(span_id))
+    .map(({ span_id }) => span_id);
   const links = linkFailures(failures, context.trajectory);
   return {
     rootCauses: failures.map(

@@ -6,8 +6,7 @@ import { buildAgent, buildInference, lastText } from './build.ts';
 import { buildOther } from './build-other.ts';
 import { buildTool, toolPartsFrom } from './build-tool.ts';
 import { operationOf } from './genai.ts';
-import { readMessages } from './messages.ts';
-import { readToolDefinitions } from './tool-definitions.ts';
+import { readMessages, readToolDefinitions } from './messages.ts';
 
 /** Pydantic AI (Logfire). Version 1 wrote messages as `events` / `all_messages_events`, later ones follow the conventions. */
 export const pydanticAi: Convention = {

@@ -17,10 +17,7 @@ const CONTEXT_TYPES = /^(?:System|User|Assistant|FunctionExecutionResult)Message
 function messageOf(value: JsonValue): JsonObject | null {
   if (!isJsonObject(value)) return null;
   const message = objectAt(value, 'config') ?? value;
-  const says = 'content' in message || 'result' in message;
-  return says && typeof message.source === 'string' && TYPES.test(textAt(message, 'type') ?? '')
-    ? message
-    : null;
+  return typeof message.source === 'string' && TYPES.test(textAt(message, 'type') ?? '') ? message : null;
 }
 
 function listOf(document: JsonValue): JsonValue[] {

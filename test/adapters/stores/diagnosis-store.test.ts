@@ -111,11 +111,11 @@ describe('storing a diagnosis', () => {
       createdAt: at(30),
       failures: [],
       rootCauses: [],
-      outcome: 'NO_FAILURE_FOUND',
+      outcome: 'CLEAN',
     });
     await store.put(first);
     expect(await store.put(second)).toEqual({ version: 2, created: true });
-    expect((await store.latest(sessionId))?.outcome).toBe('NO_FAILURE_FOUND');
+    expect((await store.latest(sessionId))?.outcome).toBe('CLEAN');
     expect(await store.version(sessionId, 1)).toEqual({ ...first, version: 1 });
     expect((await store.versions(sessionId)).map((v) => [v.version, v.superseded])).toEqual([
       [1, true],
@@ -223,7 +223,7 @@ describe('lists', () => {
           service,
           agent: `${service}-${minute % 2}`,
           createdAt: at(minute),
-          ...(minute === 3 ? { outcome: 'PARTIAL', failures: [], rootCauses: [] } : {}),
+          ...(minute === 3 ? { outcome: 'UNKNOWN', failures: [], rootCauses: [] } : {}),
         }),
       );
     }
@@ -242,7 +242,7 @@ describe('lists', () => {
       [5, 3, 1].map(at),
     );
     expect((await store.recent({ service, since: at(5) })).items).toHaveLength(2);
-    expect((await store.recent({ service, outcome: 'PARTIAL' })).items.map((i) => i.createdAt)).toEqual([
+    expect((await store.recent({ service, outcome: 'UNKNOWN' })).items.map((i) => i.createdAt)).toEqual([
       at(3),
     ]);
     const category = 'execution-error-category-timeout';

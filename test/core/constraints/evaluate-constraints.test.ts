@@ -5,6 +5,7 @@ import {
 } from '../../../core/constraints/evaluate-constraints.ts';
 import { canYieldChecks, planWindows, windowsOf } from '../../../core/constraints/plan-synthesis.ts';
 import { constraintSchema } from '../../../core/diagnosis/constraint.ts';
+import { UNKNOWN_RECOVERY } from '../../../core/diagnosis/recovery.ts';
 import { ModelPendingError, ModelThrottledError } from '../../../core/errors/errors.ts';
 import type { PromptText } from '../../../core/model/port.ts';
 import { toTrajectory } from '../../../core/trajectory/to-trajectory.ts';
@@ -496,7 +497,14 @@ describe('depth by rule', () => {
     calls: [],
     coverage: { spansTotal: 2, spansAnalysed: 2, tokensTotal: 9, tokensAnalysed: 9, gaps: [] },
   };
-  const failure = { span_id: 'span-2', category: ['other'], confidence: [0.9], evidence: ['x'], source: [] };
+  const failure = {
+    span_id: 'span-2',
+    category: ['other'],
+    confidence: [0.9],
+    evidence: ['x'],
+    source: [],
+    ...UNKNOWN_RECOVERY,
+  };
 
   it('asks the model only where something was found, and the log says when it did not', async () => {
     const { validationLog } = await evaluateConstraints(

@@ -50,7 +50,7 @@ describe('an answer that only looks wrong is read', () => {
   ])('%s', async (_, reply) => {
     const diagnosis = await answered(reply);
     expect(found(diagnosis)).toEqual(['span-4']);
-    expect(diagnosis.outcome).toBe('FAILURES_FOUND');
+    expect(diagnosis.outcome).toBe('FAILED');
     expect(diagnosis.quarantined).toEqual([]);
   });
 });
@@ -69,13 +69,13 @@ describe('an unusable answer is asked for again, once', () => {
   test.each(unusable)('%s, then good', async (_, reply) => {
     const diagnosis = await answered(reply, FOUND);
     expect(found(diagnosis)).toEqual(['span-4']);
-    expect(diagnosis.outcome).toBe('FAILURES_FOUND');
+    expect(diagnosis.outcome).toBe('FAILED');
     expect(diagnosis.usage.byStage.repair?.calls).toBe(1);
   });
 
   test.each(unusable)('%s, twice: not analysed, with reason, spans and bill', async (_, reply) => {
     const diagnosis = await answered(reply, reply);
-    expect(diagnosis.outcome).toBe('NOT_ANALYSED');
+    expect([diagnosis.outcome, diagnosis.coverage.state]).toEqual(['UNKNOWN', 'NONE']);
     expect(diagnosis.outcomeReason).toMatch(/^model-output-invalid: /);
     expect(diagnosis.coverage.spansAnalysed).toBe(0);
     expect(diagnosis.coverage.gaps[0]?.spanIds).toHaveLength(5);
@@ -167,7 +167,7 @@ describe('one bad finding costs only itself', () => {
     ]);
     if (want.note === null) expect(reasons(diagnosis)).toBe('');
     else expect(reasons(diagnosis)).toMatch(want.note);
-    expect(diagnosis.outcome).toBe('FAILURES_FOUND');
+    expect(diagnosis.outcome).toBe('FAILED');
   });
 
   test.each<[string, object | string, RegExp]>([
@@ -190,7 +190,7 @@ describe('one bad finding costs only itself', () => {
       ],
     });
     expect(diagnosis.failures).toEqual([]);
-    expect(diagnosis.outcome).toBe('PARTIAL');
+    expect([diagnosis.outcome, diagnosis.coverage.state]).toEqual(['UNKNOWN', 'PARTIAL']);
     expect(diagnosis.outcomeReason).toBe('span id was not among the spans shown');
     expect(diagnosis.quarantined).toHaveLength(2);
     expect(diagnosis.quarantined[0]?.content).toContain('zz1');

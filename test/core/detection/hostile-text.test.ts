@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { UNKNOWN_RECOVERY } from '../../../core/diagnosis/recovery.ts';
 import { writeEvidence, writeFailures } from '../../../core/explanation/critical-step/handed-evidence.ts';
 import { diagnoseSession } from '../../../core/library.ts';
 import type { ModelRequest } from '../../../core/model/port.ts';
@@ -116,6 +117,7 @@ describe('handed evidence', () => {
           confidence: [0.9],
           evidence: [evil],
           source: [{ kind: 'model', ref: evil }],
+          ...UNKNOWN_RECOVERY,
         },
       ],
       aliases,

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { aboveThreshold, failuresFromChecks, mergeFailures } from '../../../core/detection/merge.ts';
 import type { CheckReport } from '../../../core/diagnosis/check-report.ts';
-import type { Failure } from '../../../core/diagnosis/schema.ts';
+import { UNKNOWN_RECOVERY } from '../../../core/diagnosis/recovery.ts';
+import { EFFECTS, type Failure, RECOVERED } from '../../../core/diagnosis/schema.ts';
 
 const failure: fc.Arbitrary<Failure> = fc
   .tuple(
@@ -16,8 +17,14 @@ const failure: fc.Arbitrary<Failure> = fc
       ),
       { minLength: 1, maxLength: 4 },
     ),
+    fc.record({
+      recovered: fc.constantFrom(...RECOVERED),
+      recoveredBy: fc.constantFrom(null, 'p', 'q'),
+      effect: fc.constantFrom(...EFFECTS),
+    }),
   )
-  .map(([span_id, rows]) => ({
+  .map(([span_id, rows, recovery]) => ({
+    ...recovery,
     span_id,
     category: rows.map(([category]) => category),
     confidence: rows.map(([, confidence]) => confidence),
@@ -86,6 +93,25 @@ describe('merge', () => {
     );
   });
 
+  test('who knows whether a fault was put right goes before who does not, and "it stands" before "put right"', () => {
+    const said = (recovered: Failure['recovered'], recoveredBy: string | null = null): Failure => ({
+      span_id: 'a',
+      category: ['x'],
+      confidence: [0.5],
+      evidence: ['e'],
+      source: [{ kind: 'model', ref: 'r' }],
+      ...UNKNOWN_RECOVERY,
+      recovered,
+      recoveredBy,
+    });
+    expect(mergeFailures([said('unknown'), said('yes', 'b')])).toMatchObject([
+      { recovered: 'yes', recoveredBy: 'b' },
+    ]);
+    expect(mergeFailures([said('no'), said('yes', 'b'), said('unknown')])).toMatchObject([
+      { recovered: 'no', recoveredBy: null },
+    ]);
+  });
+
   test('spans come in session order', () => {
     const at = (span_id: string): Failure => ({
       span_id,
@@ -93,13 +119,14 @@ describe('merge', () => {
       confidence: [0.5],
       evidence: ['e'],
       source: [{ kind: 'model', ref: 'r' }],
+      ...UNKNOWN_RECOVERY,
     });
     const merged = mergeFailures([at('a'), at('c'), at('b')], ['c', 'b', 'a']);
     expect(merged.map(({ span_id }) => span_id)).toEqual(['c', 'b', 'a']);
   });
 });
 
-test('of the check findings, precise ones that were not recovered stand as failures', () => {
+test('of the check findings, the precise ones are failures, and say whether the session got past them', () => {
   const finding = (weight: 'failure' | 'evidence', recovered: boolean | null, spanId: string) => ({
     checkId: 'explicit-error',
     spanId,
@@ -123,7 +150,8 @@ test('of the check findings, precise ones that were not recovered stand as failu
     ],
   };
   expect(failuresFromChecks([report])).toMatchObject([
-    { span_id: 'a', source: [{ kind: 'check', ref: 'explicit-error' }] },
-    { span_id: 'b', evidence: ['timed out — "timeout after 30 s"'] },
+    { span_id: 'a', recovered: 'no', source: [{ kind: 'check', ref: 'explicit-error' }] },
+    { span_id: 'b', recovered: 'unknown', evidence: ['timed out — "timeout after 30 s"'] },
+    { span_id: 'c', recovered: 'yes', recoveredBy: null, effect: 'unknown' },
   ]);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { UNKNOWN_RECOVERY } from '../../../core/diagnosis/recovery.ts';
 import type { Failure } from '../../../core/diagnosis/schema.ts';
 import { errorShape, fingerprintsOf } from '../../../core/report-build/fingerprint.ts';
 import type { SpanError } from '../../../core/session/session.ts';
@@ -43,6 +44,7 @@ describe('fingerprints', () => {
       confidence: [0.9],
       evidence: [`whatever a model said about ${message}`],
       source: [{ kind: 'model', ref: 'x' }],
+      ...UNKNOWN_RECOVERY,
     };
     return fingerprintsOf([failure], trajectory, null);
   };

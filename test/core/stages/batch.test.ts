@@ -65,7 +65,7 @@ describe('batch', () => {
 
     respond(answered(explain ?? '', EXPLAINED), answered(detect ?? '', FOUND));
     const diagnosis = await run(refundSession());
-    expect(diagnosis).toMatchObject({ outcome: 'FAILURES_FOUND', criticalStep: { spanId: 'span-4' } });
+    expect(diagnosis).toMatchObject({ outcome: 'FAILED', criticalStep: { spanId: 'span-4' } });
     expect(diagnosis.usage.inputTokens).toBe(20);
   });
 
@@ -90,7 +90,7 @@ describe('batch', () => {
     expect(await waits(long, 14_000)).toEqual([open.at(-1)]);
     respond(...lines);
     expect(await run(long, 14_000)).toMatchObject({
-      outcome: 'NO_FAILURE_FOUND',
+      outcome: 'CLEAN',
       coverage: { spansAnalysed: 13, gaps: [] },
     });
   });
@@ -101,6 +101,6 @@ describe('batch', () => {
     const [repair = ''] = await waits(refundSession());
     expect(repair).not.toBe(detect);
     respond(answered(detect, { score: 1 }), answered(repair, NOTHING));
-    expect(await run(refundSession())).toMatchObject({ outcome: 'NO_FAILURE_FOUND', usage: { calls: 2 } });
+    expect(await run(refundSession())).toMatchObject({ outcome: 'CLEAN', usage: { calls: 2 } });
   });
 });

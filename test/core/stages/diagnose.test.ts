@@ -23,7 +23,7 @@ describe('a session in, a diagnosis out', () => {
     model.assertDone();
     expect(diagnosisSchema.parse(diagnosis)).toEqual(diagnosis);
     expect(diagnosis).toMatchObject({
-      outcome: 'FAILURES_FOUND',
+      outcome: 'FAILED',
       outcomeReason: null,
       completionStatus: 'COMPLETE_FAILURE',
       coverage: { spansTotal: 5, spansAnalysed: 5, gaps: [] },
@@ -61,20 +61,20 @@ describe('a session in, a diagnosis out', () => {
       'detect-1',
       'explain-1+judge-1',
     ]);
-    expect(verdict(diagnosis).exitCode).toBe(1);
+    expect(verdict(diagnosis).decision).toBe('fail');
   });
 
   test('nothing found with full coverage is clean, and the judge is not paid', async () => {
     const model = scriptedModel([NOTHING]);
     const diagnosis = await run(refundSession(), model);
     model.assertDone();
-    expect(diagnosis).toMatchObject({ outcome: 'NO_FAILURE_FOUND', criticalStep: null, failures: [] });
-    expect(verdict(diagnosis).exitCode).toBe(0);
+    expect(diagnosis).toMatchObject({ outcome: 'CLEAN', criticalStep: null, failures: [] });
+    expect(verdict(diagnosis).decision).toBe('pass');
   });
 
   test('a session known to have failed is judged though nothing was found, and the step becomes a failure', async () => {
     const diagnosis = await run(refundSession(), scriptedModel([NOTHING, EXPLAINED]), { assumeFailed: true });
-    expect(diagnosis.outcome).toBe('FAILURES_FOUND');
+    expect(diagnosis.outcome).toBe('FAILED');
     expect(diagnosis.criticalStep?.spanId).toBe('span-4');
     expect(diagnosis.failures).toMatchObject([
       { span_id: 'span-4', category: ['hallucination-category-hall-misunderstand'] },
@@ -87,8 +87,9 @@ describe('a session in, a diagnosis out', () => {
       refundSession(),
       scriptedModel([FOUND, { ...EXPLAINED, criticalSteps: [], completion: 'COMPLETE_SUCCESS' }]),
     );
+    expect(verdict(diagnosis).decision).toBe('pass');
     expect(diagnosis).toMatchObject({
-      outcome: 'FAILURES_FOUND',
+      outcome: 'FLAWED',
       criticalStep: null,
       completionStatus: 'COMPLETE_SUCCESS',
     });
@@ -126,11 +127,11 @@ describe('"could not look" is a result', () => {
 
   test('no model: partial, with the names of what was not looked for', async () => {
     const diagnosis = await run(refundSession(), { ...refusing, spec: 'none' });
-    expect(diagnosis.outcome).toBe('PARTIAL');
+    expect([diagnosis.outcome, diagnosis.coverage.state]).toEqual(['UNKNOWN', 'PARTIAL']);
     expect(diagnosis.outcomeReason).toMatch(/^no-model: /);
     expect(diagnosis.coverage.spansAnalysed).toBe(0);
     expect(diagnosis.coverage.gaps.map(({ what }) => what).join()).toContain('misread results');
-    expect(verdict(diagnosis).exitCode).toBe(4);
+    expect(verdict(diagnosis).decision).toBe('unknown');
   });
 
   test('depth "checks" asks no model even if there is one', async () => {
@@ -142,14 +143,15 @@ describe('"could not look" is a result', () => {
     const silent = session([said(message('user')), tool(null, 'search', {}, null)]);
     const diagnosis = await run(silent, refusing);
     expect(diagnosis.outcomeReason).toMatch(/^no-content: /);
-    expect(['NOT_ANALYSED', 'PARTIAL']).toContain(diagnosis.outcome);
-    expect(verdict(diagnosis).exitCode).not.toBe(0);
+    expect([diagnosis.outcome, diagnosis.coverage.state]).toEqual(['UNKNOWN', 'NONE']);
+    expect(verdict(diagnosis).decision).toBe('unknown');
   });
 
   test('no spans: not analysed', async () => {
     const diagnosis = await run(session([]), refusing);
     expect(diagnosis).toMatchObject({
-      outcome: 'NOT_ANALYSED',
+      outcome: 'UNKNOWN',
+      coverage: { state: 'NONE' },
       outcomeReason: 'no-spans: the session has no spans',
     });
   });
@@ -157,7 +159,7 @@ describe('"could not look" is a result', () => {
   test('unread parts of the input keep a session from reading as clean', async () => {
     const given = { ...refundSession(), unread: [{ where: 'line 7', reason: 'not JSON', count: 2 }] };
     const diagnosis = await run(given, scriptedModel([NOTHING]));
-    expect(diagnosis.outcome).toBe('PARTIAL');
+    expect([diagnosis.outcome, diagnosis.coverage.state]).toEqual(['UNKNOWN', 'PARTIAL']);
     expect(diagnosis.coverage.gaps).toMatchObject([
       { what: '2 unread parts of the input at line 7', reason: 'not JSON' },
     ]);
@@ -170,7 +172,7 @@ describe('"could not look" is a result', () => {
       tool('c', 'search', { q: 'it' }, 'resul', { flags: ['content-truncated'] }),
     ]);
     const diagnosis = await run(given, scriptedModel([NOTHING]));
-    expect(diagnosis.outcome).toBe('PARTIAL');
+    expect([diagnosis.outcome, diagnosis.coverage.state]).toEqual(['UNKNOWN', 'PARTIAL']);
     expect(diagnosis.outcomeReason).toMatch(/^content-truncated/);
     expect(diagnosis.coverage.gaps[0]?.spanIds).toEqual(['span-2']);
   });
@@ -178,9 +180,9 @@ describe('"could not look" is a result', () => {
   test('throttled to the end in detection: not analysed, with the reason and the spans', async () => {
     const diagnosis = await run(refundSession(), scriptedModel([new ModelThrottledError('slow down')]));
     expect(diagnosis).toMatchObject({
-      outcome: 'NOT_ANALYSED',
+      outcome: 'UNKNOWN',
       outcomeReason: 'model-throttled: slow down',
-      coverage: { spansAnalysed: 0 },
+      coverage: { state: 'NONE', spansAnalysed: 0 },
     });
     expect(diagnosis.coverage.gaps[0]?.spanIds).toHaveLength(5);
   });
@@ -191,7 +193,8 @@ describe('"could not look" is a result', () => {
       scriptedModel([FOUND, new ModelThrottledError('slow down')]),
     );
     expect(diagnosis).toMatchObject({
-      outcome: 'PARTIAL',
+      outcome: 'UNKNOWN',
+      coverage: { state: 'PARTIAL', spansAnalysed: 5 },
       outcomeReason: 'model-throttled: slow down',
       failures: [{ span_id: 'span-4' }],
       rootCauses: [{ failure_span_id: 'span-4', causality: 'UNCLEAR', propagation_impact: ['UNCLEAR'] }],

@@ -126,7 +126,7 @@ describe('laws of a diagnosis', () => {
         expectLaws(diagnosis, given);
         // Nothing disappears: what the model reported is a failure, or lies in quarantine with a gap.
         const reported = findingsOf(JSON.parse(JSON.stringify(findings))) ?? [];
-        if (diagnosis.outcome === 'NO_FAILURE_FOUND') expect(reported).toEqual([]);
+        if (diagnosis.outcome === 'CLEAN') expect(reported).toEqual([]);
         if (reported.length > 0) {
           expect(diagnosis.failures.length + diagnosis.quarantined.length).toBeGreaterThan(0);
         }
@@ -165,7 +165,8 @@ describe('laws of a diagnosis', () => {
           { model, counter, clock },
         );
         expectLaws(diagnosis, given);
-        expect(['PARTIAL', 'NOT_ANALYSED']).toContain(diagnosis.outcome);
+        expect(diagnosis.coverage.state).not.toBe('COMPLETE');
+        expect(diagnosis.outcome).toBe(diagnosis.criticalStep === null ? 'UNKNOWN' : 'FAILED');
         expect(diagnosis.usage.calls).toBe(0);
         expect(diagnosis.coverage.spansAnalysed).toBe(0);
       }),
@@ -189,10 +190,13 @@ describe('without a model', () => {
     const model = scriptedModel([], { spec: 'none' });
     const diagnosis = await diagnose(failing(), DEFAULT_OPTIONS, { model, counter, clock });
     expect(diagnosis).toMatchObject({
-      outcome: 'PARTIAL',
+      outcome: 'FAILED',
+      coverage: { state: 'PARTIAL' },
       failures: [
         {
           span_id: 'span-3',
+          recovered: 'no',
+          effect: 'goal-lost',
           category: ['execution-error-category-service-errors'],
           source: [{ kind: 'check' }],
         },

@@ -22,7 +22,7 @@ describe('library', () => {
     ]);
     const { sessions } = readSessions({ text, source: 'refund.json' });
     const diagnosis = await diagnoseSession(sessions[0]!, { model: scriptedModel([NOTHING]), now });
-    expect(diagnosis).toMatchObject({ sessionId: 'refund', outcome: 'NO_FAILURE_FOUND' });
+    expect(diagnosis).toMatchObject({ sessionId: 'refund', outcome: 'CLEAN' });
   });
 
   test('a caller without types is told what is missing, before a model is asked', async () => {
@@ -38,12 +38,13 @@ describe('library', () => {
     expect(detection).toMatchObject({
       session_id: 'session-1',
       failures: [{ span_id: 'span-4', confidence: [0.9] }],
-      outcome: 'FAILURES_FOUND',
+      outcome: 'UNKNOWN',
+      outcomeReason: expect.stringMatching(/^not-judged: /),
       coverage: { spansTotal: 5, spansAnalysed: 5 },
       calls: [{ purpose: 'analyze-chunks' }],
     });
     const clean = await detectFailures(refundSession(), { model: scriptedModel([NOTHING]) });
-    expect(clean.outcome).toBe('NO_FAILURE_FOUND');
+    expect(clean.outcome).toBe('CLEAN');
   });
 
   test('the confidence threshold filters', async () => {
@@ -51,7 +52,7 @@ describe('library', () => {
     const all = await detectFailures(refundSession(), { model: scriptedModel([low]) });
     expect(all.failures).toHaveLength(1);
     const sure = await detectFailures(refundSession(), { model: scriptedModel([low]), confidence: 'medium' });
-    expect(sure).toMatchObject({ failures: [], outcome: 'NO_FAILURE_FOUND' });
+    expect(sure).toMatchObject({ failures: [], outcome: 'CLEAN' });
   });
 
   test('a custom taxonomy and guidelines reach the prompt, and only its categories are known', async () => {
@@ -112,7 +113,7 @@ describe('library', () => {
     };
     const diagnosis = await diagnoseSession(refundSession(), { model: mine, now });
     expect(diagnosis).toMatchObject({
-      outcome: 'NO_FAILURE_FOUND',
+      outcome: 'CLEAN',
       createdAt: '2026-03-01T10:00:00.000Z',
       usage: { costUsd: null, calls: 1, durationMs: 7 },
       provenance: { model: 'mine' },

@@ -45,6 +45,7 @@ describe('exactly one root cause for each failure', () => {
   test('one is missing: filled by rule, and named as a gap', async () => {
     const diagnosis = await explained([EXPLAINED], { detected: TWO });
     expect(diagnosis.rootCauses).toMatchObject([
+      { failure_span_id: 'span-4', causality: 'PRIMARY_FAILURE' },
       {
         failure_span_id: 'span-2',
         location: 'span-2',
@@ -53,7 +54,6 @@ describe('exactly one root cause for each failure', () => {
         root_cause_explanation: expect.stringContaining('The model gave no cause'),
         fix_recommendation: expect.stringMatching(/./),
       },
-      { failure_span_id: 'span-4', causality: 'PRIMARY_FAILURE' },
     ]);
     expect(diagnosis.coverage.gaps).toMatchObject([{ what: 'root causes', spanIds: ['span-2'] }]);
   });
@@ -90,7 +90,7 @@ describe('exactly one root cause for each failure', () => {
       cause,
     ];
     const diagnosis = await explained([{ ...EXPLAINED, rootCauses: both }], { detected: TWO });
-    expect(diagnosis.recommendations).toMatchObject([{ failureSpanIds: ['span-2', 'span-4'] }]);
+    expect(diagnosis.recommendations).toMatchObject([{ failureSpanIds: ['span-4', 'span-2'] }]);
   });
 });
 
@@ -260,7 +260,7 @@ describe('answers that are not as asked', () => {
 
   test('unusable, then good', async () => {
     const diagnosis = await explained(['I think it went fine.', EXPLAINED]);
-    expect(diagnosis.outcome).toBe('FAILURES_FOUND');
+    expect(diagnosis.outcome).toBe('FAILED');
     expect(diagnosis.criticalStep?.spanId).toBe('span-4');
   });
 
@@ -274,7 +274,7 @@ describe('answers that are not as asked', () => {
   test('unusable twice: failures stand, causes by rule, partial', async () => {
     const diagnosis = await explained(['no', 'no']);
     expect(diagnosis).toMatchObject({
-      outcome: 'PARTIAL',
+      outcome: 'UNKNOWN',
       outcomeReason: expect.stringMatching(/^model-output-invalid: /),
       failures: [{ span_id: 'span-4' }],
       rootCauses: [{ causality: 'UNCLEAR' }],

@@ -77,7 +77,7 @@ describe('tier two: pruned to what surrounds the failing spans', () => {
       { purpose: 'analyze-chunks', reply: finds('s20'), times: 50 },
       { purpose: 'root-cause', reply: answer('s20', 's20') },
     ]);
-    expect(diagnosis.outcome).toBe('FAILURES_FOUND');
+    expect(diagnosis.outcome).toBe('FAILED');
     expect(diagnosis.rootCauses).toMatchObject([
       { failure_span_id: 'span-21', causality: 'PRIMARY_FAILURE' },
     ]);
@@ -95,7 +95,7 @@ describe('tier two: pruned to what surrounds the failing spans', () => {
       { purpose: 'root-cause', reply: answer('s12', 's12') },
     ]);
     expect(asked('root-cause')).toHaveLength(2);
-    expect(diagnosis).toMatchObject({ outcome: 'FAILURES_FOUND', criticalStep: { spanId: 'span-13' } });
+    expect(diagnosis).toMatchObject({ outcome: 'FAILED', criticalStep: { spanId: 'span-13' } });
   });
 
   test('keeps ancestors, ten descendants and the steps before, and never nothing', () => {
@@ -139,9 +139,9 @@ describe('tier three: windows, then one answer of them', () => {
     expect(merge).toContain('why s28');
     expect(merge).toContain('@s7 ');
     expect(diagnosis).toMatchObject({
-      outcome: 'FAILURES_FOUND',
+      outcome: 'FAILED',
       criticalStep: { spanId: 'span-15' },
-      rootCauses: [{ location: 'span-3' }, { location: 'span-15' }, { location: 'span-29' }],
+      rootCauses: [{ location: 'span-15' }, { location: 'span-3' }, { location: 'span-29' }],
       coverage: { gaps: [] },
     });
   });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { noneModel } from '../../../../adapters/models/none.ts';
 import { CHECKS } from '../../../../core/checks/registry.ts';
 import { DEFAULT_OPTIONS } from '../../../../core/diagnosis/options.ts';
+import { UNKNOWN_RECOVERY } from '../../../../core/diagnosis/recovery.ts';
 import type { Failure } from '../../../../core/diagnosis/schema.ts';
 import { CHECKS_WITH_FIX, usualFix } from '../../../../core/explanation/root-cause/fixes.ts';
 import { makeTokenCounter } from '../../../../core/planning/tokens/make-token-counter.ts';
@@ -107,6 +108,7 @@ const failureOf = (category: string, source: Failure['source'][number]): Failure
   confidence: [0.9],
   evidence: ['…'],
   source: [source],
+  ...UNKNOWN_RECOVERY,
 });
 
 test('every category and every check that has one gives a remedy; a name of an object is none', () => {
