@@ -4,6 +4,7 @@ import { DEPTHS, OUTCOMES } from '../core/diagnosis/schema.ts';
 import { ROOTSPAN_VERSION } from '../core/diagnosis/version.ts';
 import { explainError } from './shell/errors.ts';
 import { ExitCode } from './shell/exit-codes.ts';
+import { FORMATS } from './shell/format-names.ts';
 import type { CliIo } from './shell/io.ts';
 
 const EXIT_CODES = `
@@ -51,9 +52,31 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   const json = (): Option =>
     new Option('--json', 'print JSON; the default when standard output is not a terminal');
 
+  /** How results are written: `diagnose`, `ingest`, `show`, `list`. */
+  const output = (command: Command): Command =>
+    command
+      .addOption(json())
+      .addOption(
+        new Option('-f, --format <format>', 'text for people; json for a pipe is the default there').choices(
+          FORMATS,
+        ),
+      )
+      .option('-o, --output <file>', 'write to a file; .html and .md say their format');
+  /** Which of the stored diagnoses; what is given holds together. */
+  const query = (command: Command): Command =>
+    command
+      .addOption(store())
+      .option('--agent <name>', 'only of this agent')
+      .option('--service <name>', 'only of this service')
+      .addOption(new Option('--outcome <outcome>', 'only with this outcome').choices(OUTCOMES))
+      .option('--category <id>', 'only with this failure category, or with one of this parent')
+      .option('--cause <fingerprint>', 'only with this cause, as `rootspan top` prints it')
+      .option('--model <spec>', 'only diagnosed by this model')
+      .option('--since <time>', 'not older than an ISO time, or an age such as 24h or 7d');
+
   /** What `diagnose` and `ingest` have in common: how to diagnose, and what to make of the result. */
   const diagnosing = (command: Command): Command =>
-    command
+    output(command)
       .addOption(model())
       .addOption(
         new Option(
@@ -69,7 +92,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
           .default('low'),
       )
       .option('--votes <n>', 'how often the judge votes', positiveInteger, 1)
-      .addOption(json())
+      .option('--concurrency <n>', 'sessions at the same time; default 8 with a model', positiveInteger)
       .addOption(store())
       .option(
         '--fail-on <what>',
@@ -114,6 +137,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     .option('--expected <file>', 'the actions that the run should have taken: judges by them, as "reference"')
     .option('--assume-failed', 'the session is known to have failed: the judge must name a step')
     .option('--session <id>', 'only this session of the input')
+    .option('--open', 'make the HTML report and open it')
     .action(async (files: string[], options) => {
       const { diagnoseCommand } = await import('./commands/diagnose.ts');
       exitCode = await diagnoseCommand(files, options, io);
@@ -202,39 +226,75 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
       exitCode = await quarantineRetryCommand(ids, options, io);
     });
 
-  program
-    .command('list')
+  output(query(program.command('list')))
     .description('list stored diagnoses, newest first')
-    .addOption(store())
-    .addOption(json())
-    .option('--agent <name>', 'only of this agent')
-    .option('--service <name>', 'only of this service')
-    .addOption(new Option('--outcome <outcome>', 'only with this outcome').choices(OUTCOMES))
-    .option('--category <id>', 'only with this failure category')
-    .option('--since <time>', 'not older than an ISO time, or an age such as 24h or 7d')
     .option('-n, --limit <n>', 'how many', positiveInteger, 20)
     .action(async (options) => {
       const { listCommand } = await import('./commands/list.ts');
       exitCode = await listCommand(options, io);
     });
 
-  program
-    .command('show')
+  query(program.command('top'))
+    .description('what fails most: categories, causes and agents, each with a session to look at')
+    .addOption(json())
+    .option('-n, --limit <n>', 'rows of each table', positiveInteger, 5)
+    .option('--of <n>', 'how many of the newest diagnoses are counted', positiveInteger, 1000)
+    .action(async (options) => {
+      const { topCommand } = await import('./commands/top.ts');
+      exitCode = await topCommand(options, io);
+    });
+
+  query(program.command('watch'))
+    .description('print diagnoses as they come, until Ctrl-C')
+    .addOption(json())
+    .option('--interval <seconds>', 'between looks', positiveInteger, 2)
+    .action(async (options) => {
+      const { watchCommand } = await import('./commands/watch.ts');
+      exitCode = await watchCommand(options, io);
+    });
+
+  output(program.command('show'))
     .description('show a stored diagnosis')
     .argument('<session>', 'session id, or the start of one')
     .addOption(store())
-    .addOption(json())
     .option('--version-number <n>', 'an older version', positiveInteger)
     .option('--versions', 'list the versions instead')
     .option('--log', 'show the validation log instead: what was checked at each step, and what could not be')
-    .addOption(
-      new Option('--as <shape>', 'strands: the JSON of the Strands Evals detectors')
-        .choices(['rootspan', 'strands'])
-        .default('rootspan'),
-    )
+    .option('--context <n>', 'also so many steps before and after the critical one', positiveInteger)
     .action(async (session: string, options) => {
       const { showCommand } = await import('./commands/show.ts');
       exitCode = await showCommand(session, options, io);
+    });
+
+  program
+    .command('compare')
+    .description('two diagnoses: what is fixed, new, the same')
+    .argument('<a>', 'session id, or <id>@<version>')
+    .argument('<b>', 'the same')
+    .addOption(store())
+    .addOption(json())
+    .action(async (a: string, b: string, options) => {
+      const { compareCommand } = await import('./commands/compare.ts');
+      exitCode = await compareCommand(a, b, options, io);
+    });
+
+  program
+    .command('report')
+    .description(
+      'an HTML page, of sessions, or of everything since a time: one file, nothing loaded from elsewhere',
+    )
+    .argument('[session...]', 'session ids, or starts of them; without any, what happened since --since')
+    .addOption(store())
+    .option('--since <time>', 'of all sessions: not older than an ISO time, or an age such as 24h or 7d')
+    .option('--agent <name>', 'of all sessions: only of this agent')
+    .option(
+      '-o, --output <file>',
+      'where the page goes; rootspan-report.html when standard output is a terminal',
+    )
+    .option('--open', 'open it')
+    .action(async (sessions: string[], options) => {
+      const { reportCommand } = await import('./commands/report.ts');
+      exitCode = await reportCommand(sessions, options, io);
     });
 
   program

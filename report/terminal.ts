@@ -3,7 +3,9 @@ import { plural } from '../core/base/plural.ts';
 import type { Diagnosis, Failure, RootCause } from '../core/diagnosis/schema.ts';
 import { isHarmless } from '../core/report-build/outcome.ts';
 import { type Verdict, type VerdictPolicy, verdict } from '../core/report-build/verdict.ts';
+import { categoryName } from './category-name.ts';
 import { safeLine, safeText } from './escape.ts';
+import type { StepView } from './html/session-view.ts';
 
 /** Colours as functions, so that the report stays pure and plain text needs no stripping. */
 export interface Palette {
@@ -23,6 +25,8 @@ export interface TerminalView {
   /** Columns. */
   readonly width: number;
   readonly policy?: VerdictPolicy;
+  /** Steps around the critical one, to be shown under it. */
+  readonly around?: readonly StepView[];
 }
 
 const QUOTE_LIMIT = 240;
@@ -33,6 +37,7 @@ export function renderTerminal(diagnosis: Diagnosis, view: TerminalView): string
     heading(diagnosis, view),
     turns(diagnosis, view),
     criticalStep(diagnosis, view),
+    around(diagnosis, view),
     failures(diagnosis, view),
     harmless(diagnosis, view),
     recommendations(diagnosis, view),
@@ -97,7 +102,11 @@ function criticalStep(diagnosis: Diagnosis, { palette, width }: TerminalView): s
   const lines = [
     palette.bold('Point of no return'),
     indent(palette.red(place(diagnosis, step.spanId)), 2, width),
-    indent(`${step.category}, confidence ${step.confidence.toFixed(2)}${agreement} (judged ${by})`, 2, width),
+    indent(
+      `${categoryName(step.category)}, confidence ${step.confidence.toFixed(2)}${agreement} (judged ${by})`,
+      2,
+      width,
+    ),
     indent(safeText(step.reason), 2, width),
     ...step.evidence
       .slice(0, 3)
@@ -105,11 +114,32 @@ function criticalStep(diagnosis: Diagnosis, { palette, width }: TerminalView): s
   ];
   if (step.alternatives.length > 0) {
     const others = step.alternatives.map(
-      (other) => `step ${other.position} (${other.category}, ${other.confidence.toFixed(2)})`,
+      (other) => `step ${other.position} (${categoryName(other.category)}, ${other.confidence.toFixed(2)})`,
     );
     lines.push(indent(palette.dim(`else: ${others.join('; ')}`), 2, width));
   }
   return lines;
+}
+
+/** What was said before and after the critical step. */
+function around(diagnosis: Diagnosis, { around: steps = [], palette, width }: TerminalView): string[] {
+  if (steps.length === 0) return [];
+  return [
+    palette.bold('Around it'),
+    ...steps.flatMap((step) => {
+      const critical = step.spanId === diagnosis.criticalStep?.spanId;
+      const who =
+        step.agent === null || step.name.startsWith(step.agent) ? step.name : `${step.agent}, ${step.name}`;
+      const title = `${critical ? '▶' : ' '} step ${step.position} · ${safeLine(who, 80)}`;
+      return [
+        indent(critical ? palette.red(title) : title, 2, width),
+        ...step.parts.map((part) => {
+          const lead = part.kind === 'call' ? `calls ${safeLine(part.name ?? 'a tool', 60)} ` : '';
+          return indent(lead + safeLine(part.text, QUOTE_LIMIT * 2), 6, width);
+        }),
+      ];
+    }),
+  ];
 }
 
 function failures(diagnosis: Diagnosis, view: TerminalView): string[] {
@@ -137,7 +167,11 @@ function failureLines(diagnosis: Diagnosis, failure: Failure, index: number, vie
     const by = source === undefined ? '' : source.kind === 'model' ? 'model' : `${source.kind} ${source.ref}`;
     const confidence = (failure.confidence[i] ?? 0).toFixed(2);
     lines.push(
-      indent(`${safeLine(category, 90)}  ${confidence}  ${palette.dim(safeLine(by, 80))}`, 5, width),
+      indent(
+        `${safeLine(categoryName(category), 90)}  ${confidence}  ${palette.dim(safeLine(by, 80))}`,
+        5,
+        width,
+      ),
       indent(palette.cyan(safeLine(failure.evidence[i] ?? '', QUOTE_LIMIT)), 5, width),
     );
   }
@@ -154,7 +188,7 @@ function harmless(diagnosis: Diagnosis, { palette, width }: TerminalView): strin
     const by = recoveredBy === null ? '' : `, put right at ${place(diagnosis, recoveredBy)}`;
     return hang(
       '• ',
-      `${place(diagnosis, span_id)}: ${safeLine(category.join(', '), 120)}${by}`,
+      `${place(diagnosis, span_id)}: ${safeLine(category.map(categoryName).join(', '), 120)}${by}`,
       2,
       width,
       palette.dim,
@@ -248,6 +282,7 @@ function footer(diagnosis: Diagnosis, { palette, width }: TerminalView): string[
     `${usage.inputTokens} tokens in${cached}, ${usage.outputTokens} out`,
     cost,
     diagnosis.version === 0 ? 'not stored' : `version ${diagnosis.version}`,
+    'steps count from 0, in the order of the session',
   ];
   return [wrapAnsi(palette.dim(parts.join(' · ')), width, { hard: true })];
 }

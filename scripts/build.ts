@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { bundleReportPage, REPORT_PAGES } from '../cli/shell/report-assets.ts';
 import {
   BUNDLE,
   buildConstruct,
@@ -23,6 +24,16 @@ const RUNS = 5;
 const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
 const bundles = path.join(dist, 'lambdas');
+
+/** The pages of `rootspan report`, beside the command line that fills them. */
+async function buildReportPages(): Promise<void> {
+  mkdirSync(path.join(dist, 'report'), { recursive: true });
+  for (const page of REPORT_PAGES) {
+    const { script, style } = await bundleReportPage(page);
+    writeFileSync(path.join(dist, 'report', `${page}.js`), script);
+    writeFileSync(path.join(dist, 'report', `${page}.css`), style);
+  }
+}
 
 /** Split where the source imports late, so that a command loads only what it needs. */
 async function buildPackage(): Promise<void> {
@@ -49,6 +60,7 @@ await buildLambdas(bundles, steps);
 if (!values.quick) {
   await buildPackage();
   await buildConstruct(dist);
+  await buildReportPages();
   execFileSync(
     process.execPath,
     [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'],

@@ -42,6 +42,7 @@ export async function diagnoseOutput(): Promise<string> {
       errIsTerminal: false,
       inIsTerminal: true,
       columns: 100,
+      onInterrupt: () => () => undefined,
       readStdin: async () => {
         throw new Error('the example is a file');
       },

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Clock } from '../../core/base/clock.ts';
 import { diagnosisContentHash } from '../../core/diagnosis/content.ts';
 import { migrateDiagnosis, migrateSummary } from '../../core/diagnosis/migrate.ts';
-import { type Diagnosis, diagnosisSchema, OUTCOMES } from '../../core/diagnosis/schema.ts';
+import { COVERAGE_STATES, type Diagnosis, diagnosisSchema, OUTCOMES } from '../../core/diagnosis/schema.ts';
 import type { DiagnosisSummary } from '../../core/diagnosis/summary.ts';
 import { summarise } from '../../core/diagnosis/summary.ts';
 import { ConfigurationInvalidError, ResultConflictError } from '../../core/errors/errors.ts';
@@ -19,6 +19,7 @@ import {
   timelinePk,
   timelineSk,
 } from '../../core/ports/table.ts';
+import { categoryMatches } from '../../core/report-build/verdict.ts';
 import { FingerprintLedger } from './dynamo-fingerprints.ts';
 import type { Item, Table } from './table.ts';
 
@@ -49,6 +50,11 @@ const summarySchema = z.preprocess(
     categories: z.array(z.string()),
     criticalSpanId: z.string().nullable(),
     criticalCategory: z.string().nullable(),
+    coverage: z.enum(COVERAGE_STATES).nullable().default(null),
+    model: z.string().nullable().default(null),
+    costUsd: z.number().nullable().default(null),
+    endedAt: z.string().nullable().default(null),
+    fingerprints: z.array(z.string()).default([]),
   }),
 );
 const headSchema = z.object({
@@ -254,9 +260,15 @@ function patternsFor(summary: Omit<DiagnosisSummary, 'superseded'>): TimelinePat
     { by: 'outcome', value: summary.outcome },
     ...(summary.agent === null ? [] : [{ by: 'agent', value: summary.agent } as const]),
     ...(summary.service === null ? [] : [{ by: 'service', value: summary.service } as const]),
-    ...summary.categories.map((value) => ({ by: 'category', value }) as const),
+    // Under each category and under its parent, so that both are lists of their own.
+    ...[...new Set(summary.categories.flatMap((id) => [id, parentOf(id)]))].map(
+      (value) => ({ by: 'category', value }) as const,
+    ),
   ];
 }
+
+/** `hallucination` of `hallucination-category-hall-usage`. */
+const parentOf = (id: string): string => id.replace(/-category-.*$/u, '');
 
 type Filters = Parameters<DiagnosisStore['recent']>[0];
 
@@ -273,7 +285,10 @@ function matches(summary: Omit<DiagnosisSummary, 'superseded'>, query: Filters):
     (query.agent === undefined || summary.agent === query.agent) &&
     (query.service === undefined || summary.service === query.service) &&
     (query.outcome === undefined || summary.outcome === query.outcome) &&
-    (query.category === undefined || summary.categories.includes(query.category))
+    (query.category === undefined ||
+      summary.categories.some((id) => categoryMatches(id, query.category ?? ''))) &&
+    (query.model === undefined || summary.model === query.model) &&
+    (query.fingerprint === undefined || summary.fingerprints.includes(query.fingerprint))
   );
 }
 

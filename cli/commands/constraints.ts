@@ -40,5 +40,5 @@ export async function trialSessions<T extends TrialSession['outcome']>(
   if (files === undefined || files.length === 0) return [];
   const { sessions, failedInputs } = await readSessionFiles(files, io);
   if (failedInputs > 0) throw new UsageError(`${failedInputs} of ${files.length} files could not be read`);
-  return sessions.map((session) => ({ session, outcome }));
+  return sessions.map(({ session }) => ({ session, outcome }));
 }

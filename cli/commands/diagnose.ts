@@ -1,26 +1,31 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { loadConstraints } from '../../core/constraints/read-constraints.ts';
 import { type ConfidenceWord, DEFAULT_OPTIONS, type DiagnosisOptions } from '../../core/diagnosis/options.ts';
 import type { Protocol } from '../../core/diagnosis/protocols.ts';
-import type { Depth } from '../../core/diagnosis/schema.ts';
+import type { Depth, Diagnosis } from '../../core/diagnosis/schema.ts';
 import { readExpectedActions } from '../../core/explanation/critical-step/by-reference.ts';
 import type { Session } from '../../core/session/session.ts';
 import { safeLine } from '../../report/escape.ts';
-import { openStore } from '../shell/deps.ts';
+import { type OpenStore, openStore } from '../shell/deps.ts';
 import { diagnoseAll } from '../shell/diagnose-all.ts';
 import { UsageError } from '../shell/errors.ts';
 import { ExitCode, worstExitCode } from '../shell/exit-codes.ts';
 import { type CliIo, readInput } from '../shell/io.ts';
+import { nameSessions } from '../shell/name-sessions.ts';
+import { openInBrowser } from '../shell/open-in-browser.ts';
+import type { OutputFlags } from '../shell/output-format.ts';
 import { readSessionFiles } from '../shell/read-sessions.ts';
+import { pageOf, sessionReport } from '../shell/session-report.ts';
 import { policyOf, type VerdictFlags } from '../shell/verdict-policy.ts';
+import { writeResult } from '../shell/write-result.ts';
 import { trialSessions } from './constraints.ts';
 
-export interface DiagnoseFlags extends VerdictFlags {
+export interface DiagnoseFlags extends VerdictFlags, OutputFlags {
   readonly model: string;
   readonly record?: string;
   readonly depth: Depth;
   readonly confidence: ConfidenceWord;
-  readonly json?: boolean;
   readonly store: string;
   readonly exitZero?: boolean;
   readonly votes: number;
@@ -33,6 +38,8 @@ export interface DiagnoseFlags extends VerdictFlags {
   readonly expected?: string;
   readonly assumeFailed?: boolean;
   readonly session?: string;
+  readonly concurrency?: number;
+  readonly open?: boolean;
 }
 
 export async function diagnoseCommand(
@@ -63,15 +70,33 @@ export async function diagnoseCommand(
   };
   const healthy = await trialSessions(flags.healthy, 'healthy', io);
   const { sessions, failedInputs } = await readSessionFiles(files, io);
-  const chosen = chooseSessions(sessions, flags.session);
   const store = await openStore(flags.store);
   try {
+    const named = await nameSessions(sessions, store?.objects ?? null, io);
+    const chosen = chooseSessions(named, flags.session);
     const tasks = chosen.map((session) => ({ sessionId: session.sessionId, load: async () => session }));
-    const codes = await diagnoseAll(tasks, options, { ...flags, policy, healthy }, store, io);
+    const diagnosed: Diagnosis[] = [];
+    const onDiagnosis = (diagnosis: Diagnosis): void => {
+      if (flags.open === true) diagnosed.push(diagnosis);
+    };
+    const codes = await diagnoseAll(tasks, options, { ...flags, policy, healthy, onDiagnosis }, store, io);
+    if (diagnosed.length > 0) await openReport(diagnosed, flags.store, store, io);
     return worstExitCode(failedInputs > 0 ? [ExitCode.Usage, ...codes] : codes);
   } finally {
     await store?.close();
   }
+}
+
+async function openReport(
+  diagnoses: readonly Diagnosis[],
+  where: string,
+  store: OpenStore | null,
+  io: CliIo,
+): Promise<void> {
+  const file = pageOf(where, diagnoses.length === 1 ? (diagnoses[0]?.sessionId ?? '') : 'report');
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeResult(await sessionReport(diagnoses, store), file, io);
+  await openInBrowser(file, io);
 }
 
 function chooseSessions(sessions: readonly Session[], wanted: string | undefined): readonly Session[] {

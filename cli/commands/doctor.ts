@@ -12,8 +12,8 @@ import { systemClock } from '../shell/deps.ts';
 import { UsageError } from '../shell/errors.ts';
 import { ExitCode } from '../shell/exit-codes.ts';
 import { type CliIo, palette, progress, readInput } from '../shell/io.ts';
+import { sinceIso } from '../shell/query.ts';
 import { readDeliveries } from '../shell/read-deliveries.ts';
-import { sinceIso } from './list.ts';
 
 export interface DoctorFlags {
   readonly json?: boolean;

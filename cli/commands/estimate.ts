@@ -22,7 +22,7 @@ export async function estimateCommand(
   const { sessions, failedInputs } = await readSessionFiles(files, io);
   const capabilities = capabilitiesOfSpec(flags.model);
   const counter = makeTokenCounter();
-  const rows = sessions.map((session) => {
+  const rows = sessions.map(({ session }) => {
     const { plan, notAnalysed } = preflight(session, DEFAULT_OPTIONS, {
       counter,
       limits: limitsOf(capabilities),

@@ -11,7 +11,7 @@ import { systemClock } from '../shell/deps.ts';
 import { UsageError } from '../shell/errors.ts';
 import { ExitCode } from '../shell/exit-codes.ts';
 import { type CliIo, progress } from '../shell/io.ts';
-import { sinceIso } from './list.ts';
+import { sinceIso } from '../shell/query.ts';
 
 export interface FetchFlags {
   readonly logGroup: readonly string[];

@@ -2,13 +2,10 @@ import { LocalTimerQueue } from '../../adapters/local/local-timer-queue.ts';
 import { LocalWorkflowStarter } from '../../adapters/local/local-workflow-starter.ts';
 import { type LocalStores, openLocalStores } from '../../adapters/local/open-stores.ts';
 import { VirtualClock } from '../../adapters/local/virtual-clock.ts';
-import { parseAtDoor } from '../../core/base/parse.ts';
 import { plural } from '../../core/base/plural.ts';
 import { type ConfidenceWord, DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
 import type { Depth } from '../../core/diagnosis/schema.ts';
 import { DEFAULT_SETTINGS } from '../../core/ports/agent-settings.ts';
-import { getJson } from '../../core/ports/carried.ts';
-import { type Session, sessionSchema } from '../../core/session/session.ts';
 import { makeCloseSessionHandler } from '../../lambdas/close-session/handler.ts';
 import { makeIngestHandler } from '../../lambdas/ingest/handler.ts';
 import { safeLine } from '../../report/escape.ts';
@@ -16,17 +13,19 @@ import { systemClock } from '../shell/deps.ts';
 import { diagnoseAll } from '../shell/diagnose-all.ts';
 import { explainError, UsageError } from '../shell/errors.ts';
 import { ExitCode, worstExitCode } from '../shell/exit-codes.ts';
+import { readFrozenSession } from '../shell/frozen-sessions.ts';
 import { type CliIo, readInput } from '../shell/io.ts';
+import type { OutputFlags } from '../shell/output-format.ts';
 import { readDeliveries } from '../shell/read-deliveries.ts';
 import { policyOf, type VerdictFlags } from '../shell/verdict-policy.ts';
 
-export interface IngestFlags extends VerdictFlags {
+export interface IngestFlags extends VerdictFlags, OutputFlags {
   readonly model: string;
   readonly depth: Depth;
   readonly confidence: ConfidenceWord;
   readonly votes: number;
-  readonly json?: boolean;
   readonly store: string;
+  readonly concurrency?: number;
   readonly exitZero?: boolean;
 }
 
@@ -52,7 +51,7 @@ export async function ingestCommand(
     codes.push(...(await settle(local, io)));
     const tasks = (await local.workflow.open()).map(({ name, input }) => ({
       sessionId: input.sessionId,
-      load: () => loadSession(input.sessionKey, stores),
+      load: () => readFrozenSession(input.sessionKey, stores.objects),
       finished: () => local.workflow.finish(name),
     }));
     const options = {
@@ -175,8 +174,4 @@ function sayLeftOut(leftOut: ReadonlyMap<string, string>, io: CliIo): boolean {
     );
   }
   return leftOut.size > 0;
-}
-
-async function loadSession(key: string, { objects }: LocalStores): Promise<Session> {
-  return parseAtDoor(sessionSchema, await getJson(objects, key), `the session at ${key}`);
 }

@@ -3,7 +3,13 @@ import { listQuarantined, type Quarantined, textOf } from '../../core/ingest/qua
 import { retryQuarantined } from '../../core/ingest/retry-quarantined.ts';
 import type { IngestDeps } from '../../core/ingest/store-events.ts';
 import { safeLine, safeText } from '../../report/escape.ts';
-import { type OpenStore, openAccountIngest, openStore, requireStore, systemClock } from '../shell/deps.ts';
+import {
+  type OpenStore,
+  openAccountIngest,
+  openStoreToRead,
+  requireStore,
+  systemClock,
+} from '../shell/deps.ts';
 import { UsageError } from '../shell/errors.ts';
 import { ExitCode } from '../shell/exit-codes.ts';
 import type { CliIo } from '../shell/io.ts';
@@ -100,7 +106,7 @@ async function withStore(
   flags: QuarantineFlags,
   work: (store: OpenStore) => Promise<number>,
 ): Promise<number> {
-  const store = requireStore(await openStore(flags.store));
+  const store = await openStoreToRead(flags.store);
   try {
     return await work(store);
   } finally {

@@ -1,68 +1,72 @@
-import { toStrandsJson } from '../../core/report-build/strands.ts';
-import { safeLine } from '../../report/escape.ts';
+import type { Diagnosis } from '../../core/diagnosis/schema.ts';
+import { DEFAULT_POLICY } from '../../core/report-build/verdict.ts';
+import { type StepView, sessionView } from '../../report/html/session-view.ts';
 import { renderTerminal } from '../../report/terminal.ts';
 import { renderValidationLog } from '../../report/validation-log.ts';
-import { type OpenStore, openStore, requireStore } from '../shell/deps.ts';
+import { type OpenStore, openStoreToRead } from '../shell/deps.ts';
 import { UsageError } from '../shell/errors.ts';
+import { findDiagnosis, findSession, notFound } from '../shell/find-diagnosis.ts';
+import { frozenSessionOf } from '../shell/frozen-sessions.ts';
 import { type CliIo, palette } from '../shell/io.ts';
+import { formatOf, type OutputFlags, resultWriter, widthOf } from '../shell/output-format.ts';
+import { writeResult } from '../shell/write-result.ts';
 
-export interface ShowFlags {
+export interface ShowFlags extends OutputFlags {
   readonly store: string;
-  readonly json?: boolean;
   readonly versionNumber?: number;
   readonly versions?: boolean;
   readonly log?: boolean;
-  readonly as: 'rootspan' | 'strands';
+  /** Steps before and after the critical one. */
+  readonly context?: number;
 }
 
 /** Showing is not judging: exit code 0 when there is something to show. */
 export async function showCommand(given: string, flags: ShowFlags, io: CliIo): Promise<number> {
-  const store = requireStore(await openStore(flags.store));
+  const store = await openStoreToRead(flags.store);
   try {
-    const session = await sessionOf(given, store);
     if (flags.versions === true) {
-      const versions = await store.diagnoses.versions(session);
+      const versions = await store.diagnoses.versions(await findSession(given, store));
       if (versions.length === 0) throw new UsageError(notFound(given, flags.store));
       for (const item of versions) io.out(`${JSON.stringify(item)}\n`);
       return 0;
     }
-    const diagnosis =
-      flags.versionNumber === undefined
-        ? await store.diagnoses.latest(session)
-        : await store.diagnoses.version(session, flags.versionNumber);
-    if (diagnosis === null) throw new UsageError(notFound(given, flags.store));
-    const view = { palette: palette(io), width: Math.min(io.columns, 120) };
-    if (flags.log === true)
+    const diagnosis = await findDiagnosis(given, store, flags.store, flags.versionNumber);
+    const view = { palette: palette(io), width: widthOf(io) };
+    if (flags.log === true) {
       io.out(
         flags.json === true
           ? `${JSON.stringify(diagnosis.validationLog, null, 2)}\n`
           : renderValidationLog(diagnosis, view),
       );
-    else if (flags.as === 'strands') io.out(`${JSON.stringify(toStrandsJson(diagnosis), null, 2)}\n`);
-    else if (flags.json ?? !io.outIsTerminal) io.out(`${JSON.stringify(diagnosis, null, 2)}\n`);
-    else io.out(renderTerminal(diagnosis, view));
+      return 0;
+    }
+    if (flags.context !== undefined && formatOf(flags, io) === 'text') {
+      const around = await stepsAround(diagnosis, flags.context, store, flags.store);
+      await writeResult(renderTerminal(diagnosis, { ...view, around }), flags.output, io);
+      return 0;
+    }
+    const writer = resultWriter(flags, DEFAULT_POLICY, store, io);
+    writer.add(diagnosis);
+    await writer.end();
     return 0;
   } finally {
     await store.close();
   }
 }
 
-/** Newest sessions among which the start of an id is looked up. */
-const LOOKED_THROUGH = 500;
-
-/** The id itself, or the only one of the newest sessions that begins so. */
-async function sessionOf(given: string, { diagnoses }: OpenStore): Promise<string> {
-  if ((await diagnoses.versions(given)).length > 0) return given;
-  const { items } = await diagnoses.recent({ limit: LOOKED_THROUGH });
-  const found = [...new Set(items.map(({ sessionId }) => sessionId))].filter((id) => id.startsWith(given));
-  if (found.length > 1) {
-    const some = found.slice(0, 5).map((id) => safeLine(id, 100));
-    throw new UsageError(
-      `"${given}" begins ${found.length} session ids: ${some.join(', ')}${found.length > 5 ? ', …' : ''}`,
-    );
-  }
-  return found[0] ?? given;
+async function stepsAround(
+  diagnosis: Diagnosis,
+  context: number,
+  store: OpenStore,
+  where: string,
+): Promise<readonly StepView[]> {
+  const { criticalStep, sessionId } = diagnosis;
+  if (criticalStep === null)
+    throw new UsageError(`--context: ${sessionId} has no critical step to show around`);
+  const session = await frozenSessionOf(diagnosis, store.objects);
+  if (session === null)
+    throw new UsageError(`--context: the session of ${sessionId} is not kept in ${where}: diagnose it again`);
+  const { steps } = sessionView(diagnosis, session);
+  const at = steps.findIndex(({ spanId }) => spanId === criticalStep.spanId);
+  return steps.slice(Math.max(0, at - context), at + context + 1);
 }
-
-const notFound = (session: string, store: string): string =>
-  `no stored diagnosis of "${session}" in ${store}; \`rootspan list\` shows what there is`;

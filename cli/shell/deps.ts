@@ -1,6 +1,10 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createModel } from '../../adapters/models/create-model.ts';
 import type { Clock } from '../../core/base/clock.ts';
+import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
 import type { IngestDeps } from '../../core/ingest/store-events.ts';
+import { parseModelSpec } from '../../core/model/parse-spec.ts';
 import type { Model } from '../../core/model/port.ts';
 import type { TokenCounter } from '../../core/planning/tokens/counter.ts';
 import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
@@ -46,6 +50,15 @@ export async function openStore(where: string): Promise<OpenStore | null> {
       s3.destroy();
     },
   };
+}
+
+/** For commands that only read: a folder that is not there is said, not made. */
+export async function openStoreToRead(where: string): Promise<OpenStore> {
+  if (where !== 'none' && !where.startsWith('table:') && !existsSync(where))
+    throw new UsageError(
+      `no store at ${where}: \`rootspan diagnose <file>\` makes one, --store names another`,
+    );
+  return requireStore(await openStore(where));
 }
 
 function accountNames(where: string): { table: string; bucket: string } {
@@ -118,8 +131,9 @@ export async function pipelineDeps(
   record?: string,
 ): Promise<PipelineDeps> {
   const openaiApiKey = io.env.OPENAI_API_KEY;
+  await requireServer(spec);
   const model = await createModel(spec, {
-    retry: {},
+    retry: { sleep: sayWaits(io) },
     ...(store === null ? {} : { cache: store.objects }),
     ...(openaiApiKey === undefined ? {} : { openaiApiKey }),
   });
@@ -133,4 +147,45 @@ export async function pipelineDeps(
 async function recorded(model: Model, dir: string): Promise<Model> {
   const { recordModel } = await import('../../adapters/models/replay.ts');
   return recordModel(model, dir);
+}
+
+/** A pause that a model asks for is said, once in ten seconds: many sessions may wait at the same time. */
+function sayWaits(io: CliIo): (ms: number) => Promise<void> {
+  let saidAt = Number.NEGATIVE_INFINITY;
+  return async (ms) => {
+    if (performance.now() - saidAt > 10_000) {
+      saidAt = performance.now();
+      io.err(`rootspan: the model is busy or not there; asking again in ${Math.ceil(ms / 1000)} s\n`);
+    }
+    await delay(ms);
+  };
+}
+
+const CONNECT_TIMEOUT_MS = 3000;
+
+/**
+ * Whether the server of an `openai:` model takes connections at all: a wrong port is the fault of the command, not of its
+ * sessions, and each of them would find it out by retries of its own.
+ */
+async function requireServer(spec: string): Promise<void> {
+  const parsed = parseModelSpec(spec);
+  if (parsed.kind !== 'openai') return;
+  const { protocol, hostname, port } = new URL(parsed.baseUrl);
+  const { connect } = await import('node:net');
+  const trouble = await new Promise<string | null>((resolve) => {
+    const socket = connect({
+      host: hostname.replace(/^\[|\]$/gu, ''),
+      port: Number(port || (protocol === 'https:' ? 443 : 80)),
+      timeout: CONNECT_TIMEOUT_MS,
+    });
+    const end = (result: string | null): void => {
+      socket.destroy();
+      resolve(result);
+    };
+    socket.once('connect', () => end(null));
+    socket.once('timeout', () => end(`no answer in ${CONNECT_TIMEOUT_MS / 1000} s`));
+    socket.once('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
+  });
+  if (trouble !== null)
+    throw new ConfigurationInvalidError(`no server at ${parsed.baseUrl} (${trouble}): nothing was sent`);
 }

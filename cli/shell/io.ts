@@ -17,6 +17,8 @@ export interface CliIo {
   readonly inIsTerminal: boolean;
   readonly columns: number;
   readStdin(): Promise<Uint8Array>;
+  /** Calls the handler at each Ctrl-C until the returned function is called; without a handler it ends the process. */
+  onInterrupt(handler: () => void): () => void;
 }
 
 /** The text of a file or of standard input ("-"). UsageError when it is not there, too large, or no text. */
@@ -79,6 +81,10 @@ export function processIo(): CliIo {
     inIsTerminal: process.stdin.isTTY === true,
     // A pseudo-terminal without a size reports 0 or 1.
     columns: Math.max(process.stdout.columns ?? 100, 60),
+    onInterrupt: (handler) => {
+      process.on('SIGINT', handler);
+      return () => void process.off('SIGINT', handler);
+    },
     readStdin: async () => {
       const chunks: Buffer[] = [];
       let size = 0;

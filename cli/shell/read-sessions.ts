@@ -1,8 +1,8 @@
 import { readSessions } from '../../core/reading/registry.ts';
-import type { Session } from '../../core/session/session.ts';
 import { safeLine } from '../../report/escape.ts';
 import { explainError, UsageError } from './errors.ts';
 import { type CliIo, readInput } from './io.ts';
+import type { SessionOfFile } from './name-sessions.ts';
 
 /**
  * Reads all files. With several, one that cannot be read is said and counted and the others go on; alone, its
@@ -11,14 +11,14 @@ import { type CliIo, readInput } from './io.ts';
 export async function readSessionFiles(
   files: readonly string[],
   io: CliIo,
-): Promise<{ sessions: readonly Session[]; failedInputs: number }> {
-  const sessions: Session[] = [];
+): Promise<{ sessions: readonly SessionOfFile[]; failedInputs: number }> {
+  const sessions: SessionOfFile[] = [];
   let failedInputs = 0;
   for (const file of files) {
     try {
       const source = file === '-' ? 'stdin' : file;
       const result = readSessions({ text: await readInput(file, io), source });
-      sessions.push(...result.sessions);
+      sessions.push(...result.sessions.map((session) => ({ session, file })));
       for (const unread of result.unread) {
         io.err(
           `rootspan: ${source}: not read: ${safeLine(`${unread.where} (${unread.count}): ${unread.reason}`, 1000)}\n`,

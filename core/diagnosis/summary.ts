@@ -12,6 +12,13 @@ export interface DiagnosisSummary {
   readonly categories: readonly string[];
   readonly criticalSpanId: string | null;
   readonly criticalCategory: string | null;
+  /** `null` where an older version stored it. */
+  readonly coverage: Diagnosis['coverage']['state'] | null;
+  readonly model: string | null;
+  readonly costUsd: number | null;
+  /** When the session ended, ISO; `null` when its producer does not say. */
+  readonly endedAt: string | null;
+  readonly fingerprints: readonly string[];
   readonly superseded: boolean;
 }
 
@@ -28,5 +35,10 @@ export function summarise(diagnosis: Diagnosis): Omit<DiagnosisSummary, 'superse
     categories: [...new Set(diagnosis.failures.flatMap((failure) => failure.category))].sort(),
     criticalSpanId: diagnosis.criticalStep?.spanId ?? null,
     criticalCategory: diagnosis.criticalStep?.category ?? null,
+    coverage: diagnosis.coverage.state,
+    model: diagnosis.provenance.model,
+    costUsd: diagnosis.usage.costUsd,
+    endedAt: diagnosis.endedAt,
+    fingerprints: diagnosis.fingerprints,
   };
 }

@@ -32,12 +32,17 @@ export interface DiagnosisStore {
   latest(sessionId: string): Promise<Diagnosis | null>;
   version(sessionId: string, version: number): Promise<Diagnosis | null>;
   versions(sessionId: string): Promise<readonly DiagnosisSummary[]>;
-  /** Newest first. Filters are alternatives in this order: agent, service, outcome, category; none means all outcomes. */
+  /**
+   * Newest first. The first filter given, in the order agent, service, outcome, category (an id or a parent), chooses the
+   * list that is read; the others narrow it while reading. Without one of these, all diagnoses are read.
+   */
   recent(query: {
     agent?: string;
     service?: string;
     outcome?: Diagnosis['outcome'];
     category?: string;
+    model?: string;
+    fingerprint?: string;
     since?: string;
     limit?: number;
     next?: string;

@@ -19,6 +19,7 @@ import { diagnoseTurns } from './diagnose-turns.ts';
 import { byEffect, withEffects } from './effects.ts';
 import { fingerprintsOf } from './fingerprint.ts';
 import { decideOutcome } from './outcome.ts';
+import { withTeamHints } from './team-hints.ts';
 
 const EXCERPT = 400;
 
@@ -37,7 +38,8 @@ export function buildDiagnosis(parts: DiagnosisParts): Diagnosis {
   const { session } = prepared;
   const looked = { ...merged.coverage, gaps: [...merged.coverage.gaps, ...explanation.gaps] };
   const { critical, judged, completion } = explanation;
-  const { failures, rootCauses } = inOrderOfEffect(explanation);
+  const { failures, rootCauses: causes } = inOrderOfEffect(explanation);
+  const rootCauses = withTeamHints(failures, causes, prepared.options.constraints ?? []);
   const { notAnalysed } = prepared;
   const decided = decideOutcome({
     failures,

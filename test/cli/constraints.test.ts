@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import type { Diagnosis } from '../../core/diagnosis/schema.ts';
 import { rootspan, scratchFile } from '../helpers/cli.ts';
 
 const examples = path.resolve(import.meta.dirname, '../../examples');
@@ -87,4 +88,37 @@ test('--expected judges by the actions that should have been taken', async () =>
   ]);
   expect(bad.exitCode).toBe(2);
   expect(bad.err).toMatch(/Expected a JSON list/);
+});
+
+test("a violation keeps its own target as the category and the team's hint as the fix", async () => {
+  const hint = 'Ask the account desk for the payment id before any refund.';
+  const file = scratchFile(
+    'own.yaml',
+    [
+      'version: 1',
+      'agent: refund-desk',
+      'constraints:',
+      '  - name: no-refund-by-card',
+      '    kind: protocol',
+      '    targets: [incorrect-actions-category-clarification]',
+      '    severity: high',
+      `    hint: ${hint}`,
+      '    guard: call.name == "issue_refund"',
+      '    assertion: "false"',
+    ].join('\n'),
+  );
+  const { out } = await rootspan([
+    'diagnose',
+    FAILED,
+    '--constraints',
+    file,
+    '--store',
+    'none',
+    '--exit-zero',
+  ]);
+  const { failures, rootCauses, recommendations } = JSON.parse(out) as Diagnosis;
+  const at = failures.findIndex(({ source }) => source.some(({ kind }) => kind === 'constraint'));
+  expect(failures[at]?.category).toContain('incorrect-actions-category-clarification');
+  expect(rootCauses[at]?.fix_recommendation).toBe(hint);
+  expect(recommendations.map(({ text }) => text)).toContain(hint);
 });

@@ -14,7 +14,12 @@ export interface CliRun {
 /** Runs the real command line in process, with what it touches of the outside in hand. */
 export async function rootspan(
   argv: readonly string[],
-  given: { stdin?: string; terminal?: boolean; env?: Record<string, string> } = {},
+  given: {
+    stdin?: string;
+    terminal?: boolean;
+    env?: Record<string, string>;
+    onInterrupt?: CliIo['onInterrupt'];
+  } = {},
 ): Promise<CliRun> {
   let out = '';
   let err = '';
@@ -30,6 +35,7 @@ export async function rootspan(
     errIsTerminal: false,
     inIsTerminal: given.stdin === undefined,
     columns: 100,
+    onInterrupt: given.onInterrupt ?? (() => () => undefined),
     readStdin: async () => {
       if (given.stdin === undefined) throw new Error('unscripted: nothing was given on standard input');
       return new TextEncoder().encode(given.stdin);

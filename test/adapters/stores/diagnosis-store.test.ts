@@ -207,8 +207,8 @@ describe('a crash between two writes', () => {
       expect((await store.fingerprints.get(fingerprint))?.sessions).toBe(1);
       if (!crashed) break;
     }
-    // version, latest, timelines of all/outcome/agent/service/category, seen, state, mark
-    expect(reached).toBe(10);
+    // version, latest, timelines of all/outcome/agent/service/category/parent, seen, state, mark
+    expect(reached).toBe(11);
   });
 });
 
