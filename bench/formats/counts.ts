@@ -59,7 +59,8 @@ export function countSessions(sessions: readonly Session[]): Counts {
         if (toolResult !== null) results.add(key(id ?? toolResult.content));
         if (toolResult?.isError === true || span.errors.length > 0)
           failures.add(key(id ?? toolResult?.content ?? span.spanId));
-      } else if (span.errors.length > 0) failures.add(key('span', span.spanId));
+      } else if (span.errors.length > 0 && !blocksOf(span).some(isFailedResult))
+        failures.add(key('span', span.spanId));
       if (span.agent !== null) agents.add(span.agent);
       if (span.kind === 'inference') {
         if (span.model !== undefined) models.add(span.model);
@@ -92,6 +93,8 @@ function saidIn(span: Span): string[] {
       : [],
   );
 }
+
+const isFailedResult = (block: Block): boolean => block.type === 'tool_result' && block.isError === true;
 
 const blocksOf = (span: Span): Block[] => messagesOf(span).flatMap(({ content }) => content);
 

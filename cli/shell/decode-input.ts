@@ -1,5 +1,8 @@
 import { gunzipSync } from 'node:zlib';
+import { inspectLog } from '../../core/reading/transcripts/inspect-archive.ts';
 import { UsageError } from './errors.ts';
+import { isZip, UnzippedTooLarge, unzip, type ZipMember } from './unzip.ts';
+import { unzstd } from './unzstd.ts';
 
 /** Input beyond this is refused rather than read into memory: 512 MiB is V8's limit for one string. */
 export const MAX_INPUT_BYTES = 400 * 1024 * 1024;
@@ -10,22 +13,54 @@ export function tooLarge(source: string): UsageError {
   );
 }
 
-/** UTF-8, UTF-16 with its mark (what a Windows shell writes with ">"), and either of them gzipped, as stored in S3. */
-export function decodeInput(bytes: Uint8Array, source: string): string {
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return decodeText(unzip(bytes, source), source);
+/**
+ * UTF-8, UTF-16 with its mark (what a Windows shell writes with ">"), and either of them packed: gzip as stored in S3,
+ * Zstandard as Codex keeps old sessions. The one archive that is read is Inspect's `.eval`.
+ */
+export async function decodeInput(bytes: Uint8Array, source: string): Promise<string> {
+  if (isZip(bytes)) return await decodeArchive(bytes, source);
+  if (startsWith(bytes, [0x1f, 0x8b]))
+    return unpacked('gzip', source, () => gunzipSync(bytes, { maxOutputLength: MAX_INPUT_BYTES }));
+  if (startsWith(bytes, [0x28, 0xb5, 0x2f, 0xfd]))
+    return unpacked('Zstandard', source, () => unzstd(bytes, MAX_INPUT_BYTES));
   return decodeText(bytes, source);
 }
 
-function unzip(bytes: Uint8Array, source: string): Uint8Array {
+const startsWith = (bytes: Uint8Array, mark: readonly number[]): boolean =>
+  mark.every((byte, index) => bytes[index] === byte);
+
+function unpacked(method: string, source: string, unpack: () => Uint8Array): string {
+  let bytes: Uint8Array;
   try {
-    return gunzipSync(bytes, { maxOutputLength: MAX_INPUT_BYTES });
+    bytes = unpack();
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(`${source}, unpacked,`);
-    throw new UsageError(`${source} looks like gzip but cannot be unpacked (${code ?? String(cause)})`, {
+    throw new UsageError(`${source} looks like ${method} but cannot be unpacked (${code ?? String(cause)})`, {
       cause,
     });
   }
+  return decodeText(bytes, source);
+}
+
+async function decodeArchive(bytes: Uint8Array, source: string): Promise<string> {
+  let members: ZipMember[];
+  try {
+    members = await unzip(bytes, MAX_INPUT_BYTES);
+  } catch (cause) {
+    if (cause instanceof UnzippedTooLarge) throw tooLarge(`${source}, unpacked,`);
+    throw new UsageError(`${source} looks like a zip archive but cannot be unpacked (${String(cause)})`, {
+      cause,
+    });
+  }
+  const texts = members.filter(({ name }) => name.endsWith('.json'));
+  const log = inspectLog(
+    texts.map(({ name, bytes: own }) => ({ name, text: decodeText(own, `${source}:${name}`) })),
+  );
+  if (log !== null) return log;
+  throw new UsageError(
+    `${source} is a zip archive, and none of Inspect's logs (.eval): unpack it and name the session files in it`,
+  );
 }
 
 function decodeText(bytes: Uint8Array, source: string): string {

@@ -29,12 +29,12 @@ export async function readInput(source: string, io: CliIo): Promise<string> {
         '"-" reads standard input, which is a terminal: pipe a session into it, or name a file',
       );
     }
-    return decodeInput(await io.readStdin(), 'standard input');
+    return await decodeInput(await io.readStdin(), 'standard input');
   }
   try {
     const { size } = await stat(source);
     if (size > MAX_INPUT_BYTES) throw tooLarge(source);
-    return decodeInput(await readFile(source), source);
+    return await decodeInput(await readFile(source), source);
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     const code = (cause as NodeJS.ErrnoException).code;

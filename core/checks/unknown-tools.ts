@@ -1,5 +1,6 @@
 import type { CheckFinding } from '../diagnosis/check-report.ts';
 import { failureOf } from '../trajectory/exchanges.ts';
+import type { Trajectory } from '../trajectory/trajectory.ts';
 import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
 
@@ -17,7 +18,7 @@ export const unknownTools: Check = {
   categories: ['hallucination-category-hall-capabilities'],
   run(trajectory) {
     if (trajectory.exchanges.length === 0) return [];
-    if (trajectory.tools.length === 0) return { blind: 'the session does not record which tools exist' };
+    if (!listsTools(trajectory)) return { blind: 'the session does not record which tools exist' };
     const known = new Set(trajectory.tools.map((tool) => tool.name));
     const findings: CheckFinding[] = [];
     for (const exchange of trajectory.exchanges) {
@@ -41,3 +42,12 @@ export const unknownTools: Check = {
     return findings;
   },
 };
+
+/** Tool spans describe themselves alone: what they say is no list of all that there are. */
+function listsTools(trajectory: Trajectory): boolean {
+  return trajectory.steps.some(({ span }) =>
+    span.kind === 'inference'
+      ? (span.tools ?? []).length > 0
+      : span.kind === 'invoke_agent' && span.availableTools.length > 0,
+  );
+}

@@ -1,10 +1,11 @@
+import { Meter } from '../cel/meter.ts';
 import type { Session } from '../session/session.ts';
 import { toTrajectory } from '../trajectory/to-trajectory.ts';
 import type { CompiledConstraint } from './compile.ts';
 import { exampleTrajectory } from './example-session.ts';
-import { Meter, WORK_LIMITS } from './meter.ts';
 import { type ConstraintSet, readConstraintFile } from './read-constraints.ts';
 import { type ConstraintTally, runConstraints } from './run.ts';
+import { WORK_LIMITS } from './work-limits.ts';
 
 /** A session to try constraints on, with what is known about how it went. */
 export interface TrialSession {

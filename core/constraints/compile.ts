@@ -1,9 +1,10 @@
-import type { ASTNode } from '@marcbachmann/cel-js';
+import { type Expression, literalPatterns } from '../cel/language.ts';
+import { EvaluationFault, Meter } from '../cel/meter.ts';
+import { patternObjection } from '../cel/patterns.ts';
 import type { Constraint, ConstraintOrigin } from '../diagnosis/constraint.ts';
 import type { ValidationEntry } from '../diagnosis/schema.ts';
-import { compileExpression, type Expression, operands } from './language.ts';
-import { EvaluationFault, Meter, WORK_LIMITS } from './meter.ts';
-import { patternObjection } from './patterns.ts';
+import { compileExpression } from './language.ts';
+import { WORK_LIMITS } from './work-limits.ts';
 
 /** A constraint that may be asked. */
 export interface CompiledConstraint {
@@ -71,15 +72,4 @@ function objectionTo(pattern: string, work: Meter): string | null {
     if (!(error instanceof EvaluationFault)) throw error;
     return 'the patterns of this set are more than is compiled from one place';
   }
-}
-
-function literalPatterns(node: ASTNode): readonly string[] {
-  const pattern =
-    node.op === 'rcall' && node.args[0] === 'matches'
-      ? node.args[2][0]
-      : node.op === 'call' && node.args[0] === 'matches'
-        ? node.args[1][1]
-        : undefined;
-  const own = pattern?.op === 'value' && typeof pattern.args === 'string' ? [pattern.args] : [];
-  return [...own, ...operands(node).flatMap(literalPatterns)];
 }

@@ -1,14 +1,12 @@
+import { EvaluationFault, type Meter } from '../cel/meter.ts';
+import { list, text, typeFault } from '../cel/operators.ts';
+import { equals, hasKey, isList, isMap, readKey, type Value, type ValueMap } from '../cel/values.ts';
 import type { ToolExchange } from '../trajectory/trajectory.ts';
 import { numbersIn, type ValueSources } from '../trajectory/value-sources.ts';
-import { EvaluationFault, type Meter } from './meter.ts';
-import { list, text, typeFault } from './operators.ts';
-import type { Patterns } from './patterns.ts';
-import { equals, hasKey, isList, isMap, readKey, type Value, type ValueMap } from './values.ts';
 
 /** What the own functions need beyond their arguments. */
 export interface FunctionContext {
   readonly meter: Meter;
-  readonly patterns: Patterns;
   readonly sources: ValueSources;
   /** Index of the step the question is asked at. */
   readonly now: number;
@@ -269,12 +267,6 @@ export const FUNCTIONS: readonly LanguageFunction[] = [
       context.meter.charge(said.length / 8);
       return !NO.test(said) && YES.test(said);
     },
-  },
-  {
-    name: 'matches',
-    signature: 'matches(string, string): bool',
-    meaning: 'a regular expression (RE2 syntax) occurs in the text',
-    run: ([text, pattern], { patterns, meter }) => patterns.occurs(asText(text), asText(pattern), meter),
   },
 ];
 

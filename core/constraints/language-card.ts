@@ -20,6 +20,7 @@ Text: t.contains(u) t.startsWith(u) t.endsWith(u) t.lowerAscii() t.matches("RE2 
 Conversion: int(x) double(x) string(x) size(x)
 Functions:
 ${OWN}
+- matches(string, string): bool — a regular expression (RE2 syntax) occurs in the text
 A field that is missing is a fault: ask has(call.args.x) in the guard first. Arguments and JSON have no known types: dyn
 comparisons are fine. Names that are not listed here do not exist.
 Example: guard call.name == "refund" && has(call.args.order_id), assertion

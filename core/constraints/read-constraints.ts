@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isDeeper } from '../base/json.ts';
+import { Meter } from '../cel/meter.ts';
 import {
   CONSTRAINT_LIMITS,
   type Constraint,
@@ -8,8 +9,8 @@ import {
 } from '../diagnosis/constraint.ts';
 import { ConfigurationInvalidError } from '../errors/errors.ts';
 import { type CompiledConstraint, compileConstraint } from './compile.ts';
-import { Meter, WORK_LIMITS } from './meter.ts';
 import { readYaml } from './read-yaml.ts';
+import { WORK_LIMITS } from './work-limits.ts';
 
 export interface RefusedConstraint {
   readonly name: string;

@@ -1,9 +1,10 @@
+import { evaluate, type Outcome, type Scene } from '../cel/evaluate.ts';
+import { EvaluationFault, Meter } from '../cel/meter.ts';
 import type { ValidationEntry } from '../diagnosis/schema.ts';
 import type { Step, Trajectory } from '../trajectory/trajectory.ts';
 import type { CompiledConstraint } from './compile.ts';
-import { evaluate, type Outcome, type Scene } from './evaluate.ts';
-import { EvaluationFault, Meter, WORK_LIMITS } from './meter.ts';
 import { makeView, type Place, stepText, type View } from './view.ts';
+import { WORK_LIMITS } from './work-limits.ts';
 
 /** How one constraint went over one session. Counts are of places: calls, steps or the session. */
 export interface ConstraintTally {
@@ -118,10 +119,7 @@ function ask(compiled: CompiledConstraint, view: View, place: Place, constraintM
   if (constraintMeter.exhausted) {
     return { ...none, applied: false, verdict: 'skipped', reason: 'budget: the work allowed is used up' };
   }
-  const scene = (): Scene => {
-    const meter = new Meter(WORK_LIMITS.item, constraintMeter);
-    return Object.assign(view.context(place, meter), { variables: place.variables });
-  };
+  const scene = (): Scene => view.scene(place, new Meter(WORK_LIMITS.item, constraintMeter));
   let applied = false;
   try {
     if (!evaluate(compiled.guard, scene()).value) return null;

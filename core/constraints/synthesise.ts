@@ -1,4 +1,5 @@
 import type { JsonValue } from '../base/json.ts';
+import { Meter } from '../cel/meter.ts';
 import type { ConstraintOrigin } from '../diagnosis/constraint.ts';
 import { quarantine } from '../diagnosis/quarantine.ts';
 import type { Coverage, Quarantined } from '../diagnosis/schema.ts';
@@ -21,7 +22,6 @@ import {
 } from './answers.ts';
 import { tryExamples } from './check-constraints.ts';
 import type { CompiledConstraint } from './compile.ts';
-import { Meter, WORK_LIMITS } from './meter.ts';
 import {
   type AgentText,
   CONSTRAINTS_PROMPT_VERSION,
@@ -29,6 +29,7 @@ import {
   globalPrompt,
 } from './prompt-v1.ts';
 import { admitConstraints } from './read-constraints.ts';
+import { WORK_LIMITS } from './work-limits.ts';
 
 /** Constraints a model wrote, and what became of the others. */
 export interface Synthesis {

@@ -1,15 +1,16 @@
 import { isJsonObject, type JsonValue } from '../base/json.ts';
+import type { Scene } from '../cel/evaluate.ts';
+import { EvaluationFault, type Meter } from '../cel/meter.ts';
+import { Patterns } from '../cel/patterns.ts';
+import type { Value, ValueMap } from '../cel/values.ts';
 import { validatorOf } from '../checks/json-schema.ts';
 import { failureOf } from '../trajectory/exchanges.ts';
 import { parseResult } from '../trajectory/result-values.ts';
 import type { Step, ToolExchange, Trajectory } from '../trajectory/trajectory.ts';
 import { agentSpeech, readUtterances } from '../trajectory/utterances.ts';
 import { valueSourcesOf } from '../trajectory/value-sources.ts';
-import type { FunctionContext } from './functions.ts';
+import { callFunction, type FunctionContext } from './functions.ts';
 import type { Scope } from './language.ts';
-import { EvaluationFault, type Meter } from './meter.ts';
-import { Patterns } from './patterns.ts';
-import type { Value, ValueMap } from './values.ts';
 
 /** One place where a constraint is asked: a call, a step, or the session at its last step. */
 export interface Place {
@@ -22,7 +23,7 @@ export interface Place {
 export interface View {
   readonly trajectory: Trajectory;
   places(scope: Scope): readonly Place[];
-  context(place: Place, meter: Meter): FunctionContext;
+  scene(place: Place, meter: Meter): Scene;
 }
 
 const lazily = <T>(make: () => T): (() => T) => {
@@ -131,9 +132,16 @@ export function makeView(trajectory: Trajectory): View {
   return {
     trajectory,
     places: (scope) => makePlaces[scope](),
-    context: (place, meter) => ({
+    scene(place, meter) {
+      const context = contextAt(place, meter);
+      const { variables } = place;
+      return { variables, meter, patterns, call: (name, args) => callFunction(name, args, context) };
+    },
+  };
+
+  function contextAt(place: Place, meter: Meter): FunctionContext {
+    return {
       meter,
-      patterns,
       get sources() {
         return valueSourcesOf(trajectory);
       },
@@ -142,8 +150,8 @@ export function makeView(trajectory: Trajectory): View {
       schemaErrors: errorsOf,
       toolNames,
       userTurnsBefore: turnsBefore,
-    }),
-  };
+    };
+  }
 }
 
 function schemaErrors(

@@ -62,6 +62,15 @@ export function readSessions(input: SessionInput): ReadResult {
   }
 }
 
+/** Set-up noise may stand before a log's own lines; a text beyond this is told by its head. */
+const LOG_HEAD = 200_000;
+
+/** Whether a text that is no JSON is a log in a format of its own. */
+function isTextLog(text: string): boolean {
+  const head = text.slice(0, LOG_HEAD);
+  return !/^\s{0,64}\{/.test(head) && TRANSCRIPTS.some((format) => format.recognise(head).match === 'yes');
+}
+
 function readAll(input: SessionInput): ReadResult {
   // A caller without types may hand in the bare text.
   if (typeof input !== 'object' || input === null || !('text' in input || 'document' in input))
@@ -71,7 +80,7 @@ function readAll(input: SessionInput): ReadResult {
   const { source } = input;
   const parsed =
     'text' in input
-      ? parseText(input.text, source)
+      ? parseText(input.text, source, isTextLog)
       : { document: sanitiseJson(input.document), textLines: [], unread: [] };
   const lines = readTextLines(parsed.textLines, source);
   if (Array.isArray(parsed.document) && parsed.document.length === 0 && lines.records.length === 0) {

@@ -124,6 +124,8 @@ export const inferenceSpanSchema = z.object({
 export const toolSpanSchema = z.object({
   ...spanBase,
   kind: z.literal('execute_tool'),
+  /** The tool as its own span describes it: it exists, but it need not be the only one. */
+  definition: toolDefinitionSchema.optional(),
   toolCall: z.object({
     name: z.string(),
     arguments: jsonValue,

@@ -16,8 +16,8 @@ import type { Part, Step, Trajectory } from './trajectory.ts';
  * Lays a session out as a trajectory (see `trajectory.ts`): one step a span, every repetition removed. Total on
  * valid sessions, throws nothing.
  *
- * `tools` is the union over all spans, the first definition of a name winning: agents of one session may have
- * different tools, and a call is to a tool that exists if any span offers it.
+ * `tools` is the union over all spans, the first definition of a name with a schema winning: agents of one session may
+ * have different tools, and a call is to a tool that exists if any span offers it.
  */
 export function toTrajectory(session: Session): Trajectory {
   const spans = sessionSpans(session);
@@ -191,8 +191,13 @@ function allTools(spans: readonly Span[]): ToolDefinition[] {
         ? (span.tools ?? [])
         : span.kind === 'invoke_agent'
           ? span.availableTools
-          : [];
-    for (const tool of offered) if (!tools.has(tool.name)) tools.set(tool.name, tool);
+          : span.kind === 'execute_tool' && span.definition !== undefined
+            ? [span.definition]
+            : [];
+    // A list of bare names must not hide the schema that another span has.
+    for (const tool of offered)
+      if (tools.get(tool.name)?.parameters === undefined)
+        tools.set(tool.name, { ...tools.get(tool.name), ...tool });
   }
   return [...tools.values()];
 }

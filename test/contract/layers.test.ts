@@ -9,6 +9,7 @@ import { asImport, circlesOf, type Import, importsOf, sources } from '../helpers
 const LAYERS = [
   'errors',
   'base',
+  'cel',
   'session',
   'vocabulary',
   'redaction',

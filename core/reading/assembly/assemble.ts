@@ -3,12 +3,14 @@ import { redactCredentials, redactUnread } from '../../redaction/redact-credenti
 import type { Session, Span, Trace, Unread } from '../../session/session.ts';
 import { conventionFor } from '../conventions/index.ts';
 import type { RawRecord, ReadResult } from '../decode/format.ts';
+import { withoutPause } from '../decode/pauses.ts';
 import { pairCalls } from './calls.ts';
 import { flagContent } from './content.ts';
 import { mergeDuplicates } from './duplicates.ts';
 import { gatherFromContent, gatherStated } from './evidence.ts';
 import { sessionOfTrace, statedSessionId, type TraceSession } from './ids.ts';
 import { linkTraces } from './links.ts';
+import { placeOfferedTools } from './offered-tools.ts';
 import { type JoinedSpan, joinRecords } from './records.ts';
 import { arrange } from './tree.ts';
 import type { Work } from './work.ts';
@@ -49,6 +51,7 @@ export function assembleSessions(records: readonly RawRecord[], options: Assembl
     const works = arrange(list.map(readSpan));
     for (const work of works) gatherStated(work);
     mergeDuplicates(works);
+    placeOfferedTools(works);
     inheritAgents(works);
     const own = looseByTrace.get(traceId) ?? [];
     const session = sessionOfTrace(
@@ -75,7 +78,8 @@ export function assembleSessions(records: readonly RawRecord[], options: Assembl
   };
 }
 
-function readSpan({ span, logs, synthetic }: JoinedSpan): Work {
+function readSpan({ span: recorded, logs, synthetic }: JoinedSpan): Work {
+  const span = withoutPause(recorded);
   const { span: content, errors, flags, agent } = conventionFor(span, logs).read(span, logs);
   return {
     raw: span,

@@ -7,6 +7,7 @@ import { readArguments, readIsError, resultText } from './blocks.ts';
 import type { Extras } from './build.ts';
 import { type ContentEvent, contentEvents } from './events.ts';
 import { langchainArguments, langchainResult } from './langchain-values.ts';
+import { ownTool, parameterArguments } from './tool-definitions.ts';
 
 export interface ToolParts {
   readonly name?: string | null | undefined;
@@ -27,9 +28,11 @@ export function buildTool(span: RawSpan, parts: ToolParts, extras: Extras = {}):
     parts.toolCallId ?? textAt(a, 'gen_ai.tool.call.id', 'tool.id', 'tool_call.id', 'tool_call_id');
   const given = parts.arguments === undefined ? undefined : langchainArguments(parts.arguments);
   const args = given === undefined ? { arguments: null } : readArguments(given, flags);
+  const definition = ownTool(a, name);
   return {
     span: {
       kind: 'execute_tool',
+      ...(definition === null ? {} : { definition }),
       toolCall: { name: toWellFormed(name), toolCallId, ...args },
       toolResult: readToolResult(parts, toolCallId, textAt(a, 'gen_ai.tool.status'), flags),
     },
@@ -73,7 +76,7 @@ export function toolPartsFrom(span: RawSpan, logs: readonly RawLog[]): ToolParts
     fromEvents.arguments;
   const result =
     valueAt(a, 'gen_ai.tool.call.result', 'gen_ai.tool.output', 'ai.toolCall.result') ?? fromEvents.result;
-  const fallbackArgs = valueAt(a, 'input.value', 'traceloop.entity.input', 'input');
+  const fallbackArgs = valueAt(a, 'input.value', 'traceloop.entity.input', 'input') ?? parameterArguments(a);
   const fallbackResult = valueAt(a, 'output.value', 'traceloop.entity.output', 'output');
   const id = langchainResult(result ?? fallbackResult ?? null).toolCallId;
   return {

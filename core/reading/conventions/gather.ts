@@ -6,8 +6,9 @@ import { valueAt, wordsOf } from './attributes.ts';
 import { type ContentEvent, contentEvents, eventMessage, plainText } from './events.ts';
 import { unflatten } from './flatten.ts';
 import { messagesInValue } from './langchain-values.ts';
-import { readMessages, readToolDefinitions } from './messages.ts';
+import { readMessages } from './messages.ts';
 import { type ResponseBody, readRequestBody, readResponseBody } from './provider-bodies.ts';
+import { offeredTools, readToolDefinitions } from './tool-definitions.ts';
 
 /** What a span says of a model call or an agent run, wherever it says it. */
 export interface Gathered {
@@ -59,15 +60,15 @@ export function gather(span: RawSpan, logs: readonly RawLog[]): Gathered {
     fromPrompts(span.attributes),
     fromValues(span.attributes, events),
   ];
-  return combine(sources);
+  return combine(sources, offeredTools(span.attributes));
 }
 
-function combine(sources: readonly Source[]): Gathered {
+function combine(sources: readonly Source[], offered: readonly ToolDefinition[]): Gathered {
   const flags = new Set<SpanFlag>();
   let input: readonly Message[] = [];
   let output: readonly Message[] = [];
   let finish: readonly string[] = [];
-  let tools: readonly ToolDefinition[] = [];
+  let tools = offered;
   let system: string | null = null;
   let response: ResponseBody | null = null;
   for (const source of sources) {
@@ -114,7 +115,7 @@ function fromAttributes(attributes: RawSpan['attributes']): Source {
     system: valueAt(attributes, 'gen_ai.system_instructions', 'gen_ai.system.instructions', 'system_prompt'),
     input: attributes['gen_ai.input.messages'],
     output: attributes['gen_ai.output.messages'],
-    tools: valueAt(attributes, 'gen_ai.tool.definitions', 'gen_ai.request.tools', 'gen_ai.agent.tools'),
+    tools: attributes['gen_ai.tool.definitions'],
     finish: valueAt(
       attributes,
       'gen_ai.response.finish_reasons',
@@ -179,12 +180,10 @@ function bodyMessage(item: JsonValue, role: Message['role'], flags: Set<SpanFlag
 function fromOpenInference(attributes: RawSpan['attributes']): Source {
   const input = unflatten(attributes, 'llm.input_messages');
   const output = unflatten(attributes, 'llm.output_messages');
-  const tools = unflatten(attributes, 'llm.tools');
-  const capped = input.capped || output.capped || tools.capped;
+  const capped = input.capped || output.capped;
   return {
     input: unwrapMessages(input.value),
     output: unwrapMessages(output.value),
-    tools: unwrapTools(tools.value),
     finish: valueAt(attributes, 'llm.finish_reason'),
     ...(capped ? { flags: new Set<SpanFlag>(['index-capped']) } : {}),
   };
@@ -203,23 +202,13 @@ function withContents(message: JsonObject): JsonObject {
   return message.contents === undefined ? message : { ...message, content: message.contents };
 }
 
-function unwrapTools(value: JsonValue | null): JsonValue | undefined {
-  if (!Array.isArray(value)) return undefined;
-  return value.map((item) => {
-    const tool = isJsonObject(item) && isJsonObject(item.tool) ? item.tool : item;
-    return isJsonObject(tool) && tool.json_schema !== undefined ? unwrapJson(tool.json_schema).value : tool;
-  });
-}
-
 function fromPrompts(attributes: RawSpan['attributes']): Source {
   const input = unflatten(attributes, 'gen_ai.prompt');
   const output = unflatten(attributes, 'gen_ai.completion');
-  const tools = unflatten(attributes, 'llm.request.functions');
-  const capped = input.capped || output.capped || tools.capped;
+  const capped = input.capped || output.capped;
   return {
     input: input.value ?? undefined,
     output: output.value ?? undefined,
-    tools: tools.value ?? undefined,
     ...(capped ? { flags: new Set<SpanFlag>(['index-capped']) } : {}),
   };
 }
@@ -250,19 +239,45 @@ function fromValues(attributes: RawSpan['attributes'], events: readonly ContentE
 
 function valueMessages(
   value: JsonValue | undefined,
-  role: Message['role'],
+  role: 'user' | 'assistant',
   flags: Set<SpanFlag>,
 ): readonly Message[] {
   if (value === undefined) return [];
   return (
-    messagesInValue(value, role, flags) ?? readMessages([{ role, content: asText(value) }], role).messages
+    messagesInValue(value, role, flags) ??
+    readMessages([{ role, content: asText(value, role) }], role).messages
   );
 }
 
-function asText(value: JsonValue): string {
-  if (typeof value !== 'string') return JSON.stringify(value);
+/** What a function of an agent calls the words that it takes and gives, where no message stands in the value. */
+const WORDS = {
+  user: [
+    'prompt',
+    'query',
+    'question',
+    'input',
+    'task',
+    'user_input',
+    'user_message',
+    'user_query',
+    'request',
+    'message',
+    'text',
+    'q',
+  ],
+  assistant: ['output', 'answer', 'response', 'final_output', 'result', 'message', 'text', 'content'],
+} as const;
+
+/** The words in the value: a text, or the text under a name that such words have; else the value's JSON. */
+function asText(value: JsonValue, role: 'user' | 'assistant'): string {
   const { value: inner, note } = unwrapJson(value, 1);
-  return typeof inner === 'string' && note === 'exact' ? inner : value;
+  if (typeof inner === 'string') return note === 'exact' || typeof value !== 'string' ? inner : value;
+  if (isJsonObject(inner)) {
+    const key = WORDS[role].find((name) => typeof inner[name] === 'string' && inner[name] !== '');
+    const said = key === undefined ? undefined : inner[key];
+    if (typeof said === 'string') return said;
+  }
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function systemText(value: JsonValue | undefined): string | null {

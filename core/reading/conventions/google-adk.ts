@@ -7,7 +7,8 @@ import { buildAgent, buildInference } from './build.ts';
 import { buildOther } from './build-other.ts';
 import { buildTool, toolPartsFrom } from './build-tool.ts';
 import { operationOf } from './genai.ts';
-import { readMessages, readToolDefinitions } from './messages.ts';
+import { readMessages } from './messages.ts';
+import { readToolDefinitions } from './tool-definitions.ts';
 
 /**
  * Google Agent Development Kit. Statuses are always UNSET; errors stand in the response. `call_llm` has the

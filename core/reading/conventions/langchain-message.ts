@@ -82,6 +82,9 @@ const nameOf = (value: JsonObject): string => (Array.isArray(value.id) ? String(
 function bodyOf(item: JsonObject): { type: string; fields: JsonObject } | null {
   if (isJsonObject(item.kwargs) && item.lc !== undefined)
     return { type: textAt(item.kwargs, 'type') ?? nameOf(item), fields: item.kwargs };
+  // Langfuse's handler and others rename the type to a role and keep the rest.
+  if (typeof item.role === 'string' && isJsonObject(item.additional_kwargs))
+    return { type: item.role, fields: item };
   if (typeof item.type !== 'string' || item.role !== undefined) return null;
   if (isJsonObject(item.data) && item.content === undefined) return { type: item.type, fields: item.data };
   return TYPE.test(item.type) && 'content' in item ? { type: item.type, fields: item } : null;

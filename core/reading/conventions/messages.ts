@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import type { Block, Message, SpanFlag, ToolDefinition } from '../../session/session.ts';
+import type { Block, Message, SpanFlag } from '../../session/session.ts';
 import { type DecodeNote, toWellFormed, unwrapJson } from '../decode/decode-json.ts';
 import { readBlock } from './blocks.ts';
 import { langchainMessage } from './langchain-message.ts';
@@ -196,39 +196,6 @@ function resultId(block: Block): string | null {
 
 function isErrorKnown(block: Block): boolean {
   return block.type === 'tool_result' && block.isError !== null;
-}
-
-/** Tool definitions: flat, nested in `function{}`, Bedrock `toolSpec`, Gemini `function_declarations`, bare names. */
-export function readToolDefinitions(value: JsonValue | undefined): ToolDefinition[] {
-  const { value: decoded } = unwrapJson(value ?? null);
-  const items = Array.isArray(decoded) ? decoded : isJsonObject(decoded) ? [decoded] : [];
-  return items.flatMap((item) => readTool(typeof item === 'string' ? unwrapJson(item).value : item));
-}
-
-function readTool(item: JsonValue): ToolDefinition[] {
-  if (typeof item === 'string') return item === '' ? [] : [{ name: toWellFormed(item) }];
-  if (!isJsonObject(item)) return [];
-  const declarations = item.function_declarations ?? item.functionDeclarations;
-  if (Array.isArray(declarations)) return declarations.flatMap(readTool);
-  const inner = [item.function, item.toolSpec, item.tool].find(isJsonObject) ?? item;
-  const name = str(inner.name);
-  if (name === null) return [];
-  const description = str(inner.description);
-  const raw =
-    inner.parameters ??
-    inner.input_schema ??
-    inner.inputSchema ??
-    inner.parameters_json_schema ??
-    inner.args_schema ??
-    null;
-  const schema = isJsonObject(raw) && isJsonObject(raw.json) ? raw.json : unwrapJson(raw).value;
-  return [
-    {
-      name,
-      ...(description !== null ? { description } : {}),
-      ...(isJsonObject(schema) ? { parameters: schema } : {}),
-    },
-  ];
 }
 
 export function noteFlag(note: DecodeNote, flags: Set<SpanFlag>): void {

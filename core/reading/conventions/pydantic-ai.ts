@@ -6,7 +6,8 @@ import { buildAgent, buildInference, lastText } from './build.ts';
 import { buildOther } from './build-other.ts';
 import { buildTool, toolPartsFrom } from './build-tool.ts';
 import { operationOf } from './genai.ts';
-import { readMessages, readToolDefinitions } from './messages.ts';
+import { readMessages } from './messages.ts';
+import { readToolDefinitions } from './tool-definitions.ts';
 
 /** Pydantic AI (Logfire). Version 1 wrote messages as `events` / `all_messages_events`, later ones follow the conventions. */
 export const pydanticAi: Convention = {

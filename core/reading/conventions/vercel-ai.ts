@@ -7,7 +7,8 @@ import { buildAgent, buildInference, lastText } from './build.ts';
 import { buildOther } from './build-other.ts';
 import { buildTool } from './build-tool.ts';
 import { plainText } from './events.ts';
-import { readMessages, readToolDefinitions } from './messages.ts';
+import { readMessages } from './messages.ts';
+import { readToolDefinitions } from './tool-definitions.ts';
 
 /**
  * Vercel AI SDK up to 6 (7 speaks the GenAI conventions). The outer span is the run over all its steps, each

@@ -19,7 +19,8 @@ export function readSpanId(value: JsonValue | undefined): string | null {
 function readId(value: JsonValue | undefined, bytes: number): string | null {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return null;
-  const text = toWellFormed(value.trim());
+  // Python's SDK and MLflow write ids as `0x…`.
+  const text = toWellFormed(value.trim().replace(/^0x(?=[0-9a-f]{16,32}$)/i, ''));
   if (text === '' || /^0+$/.test(text)) return null;
   const xray = /^1-([0-9a-fA-F]{8})-([0-9a-fA-F]{24})$/.exec(text);
   if (xray) return `${xray[1]}${xray[2]}`.toLowerCase();

@@ -67,10 +67,21 @@ export function recordsIn(value: JsonValue): RawRecord[] {
   return record === null ? [] : [record];
 }
 
+const GROUPS = ['resourceSpans', 'resource_spans', 'resourceLogs', 'resource_logs', 'batches'] as const;
+const SCOPES = [
+  'scopeSpans',
+  'scope_spans',
+  'instrumentationLibrarySpans',
+  'scopeLogs',
+  'scope_logs',
+] as const;
+
+/** One group without the request around it: a line of Java's `OtlpJsonLoggingSpanExporter`. */
+const isGroup = (value: JsonObject): boolean =>
+  isJsonObject(value.resource) && SCOPES.some((key) => Array.isArray(value[key]));
+
 export function isOtlp(value: JsonObject): boolean {
-  return ['resourceSpans', 'resource_spans', 'resourceLogs', 'resource_logs', 'batches'].some((key) =>
-    Array.isArray(value[key]),
-  );
+  return isGroup(value) || GROUPS.some((key) => Array.isArray(value[key]));
 }
 
 /** Spans and log records of an OTLP/JSON export request. What is no record inside is left out; see `countUnreadable`. */
@@ -83,10 +94,9 @@ export function otlpRecords(value: JsonObject): RawRecord[] {
 
 export function otlpItems(value: JsonObject): { item: JsonValue; inherited: Inherited }[] {
   const out: { item: JsonValue; inherited: Inherited }[] = [];
-  const groups = ['resourceSpans', 'resource_spans', 'resourceLogs', 'resource_logs', 'batches'];
-  for (const group of groups.flatMap((key) => objects(value[key]))) {
-    const scopes = ['scopeSpans', 'scope_spans', 'instrumentationLibrarySpans', 'scopeLogs', 'scope_logs'];
-    for (const scoped of scopes.flatMap((key) => objects(group[key]))) {
+  const groups = isGroup(value) ? [value] : GROUPS.flatMap((key) => objects(value[key]));
+  for (const group of groups) {
+    for (const scoped of SCOPES.flatMap((key) => objects(group[key]))) {
       const scope = scoped.scope ?? scoped.instrumentationLibrary;
       for (const key of ['spans', 'logRecords', 'log_records']) {
         const items = scoped[key];

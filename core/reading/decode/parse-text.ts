@@ -1,7 +1,8 @@
 import type { JsonValue } from '../../base/json.ts';
 import { SessionInvalidError } from '../../errors/errors.ts';
 import type { Unread } from '../../session/session.ts';
-import { parseJson } from './decode-json.ts';
+import { type Decoded, parseJson } from './decode-json.ts';
+import { jsonSequence } from './json-sequence.ts';
 
 export interface ParsedText {
   /** The document of a JSON file, or the list of the lines' values of a JSON-lines file. */
@@ -12,17 +13,23 @@ export interface ParsedText {
 }
 
 /**
- * Reads a file as one JSON value, else as JSON lines, with or without a byte order mark. An empty text, and one of
- * which no line begins to look like JSON, is a SessionInvalidError that quotes the parser's complaint.
+ * Reads a file as one JSON value, else as JSON values one after another (JSON lines, or each printed over several lines,
+ * also among other text), with or without a byte order mark. An empty text, and one of
+ * which no line begins to look like JSON, is a SessionInvalidError that quotes the parser's complaint. A text that is
+ * itself a log (`isTextLog`) is the document, as a string.
  */
-export function parseText(text: string, source: string): ParsedText {
+export function parseText(
+  text: string,
+  source: string,
+  isTextLog: (text: string) => boolean = () => false,
+): ParsedText {
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
   if (body.trim() === '') {
     throw new SessionInvalidError(
       `${source}: the input is empty. Expected a session as JSON or JSON lines; check how the file was written.`,
     );
   }
-  const whole = parseJson(body);
+  const whole = parseWithoutNumbers(body);
   if (whole.ok) {
     return {
       document: whole.value,
@@ -30,13 +37,15 @@ export function parseText(text: string, source: string): ParsedText {
       unread: changed(whole.note === 'changed' ? 1 : 0, source),
     };
   }
+  if (isTextLog(body)) return { document: body, textLines: [], unread: [] };
   const values: JsonValue[] = [];
   const textLines: string[] = [];
   let changedLines = 0;
-  for (const raw of body.split(/\r?\n/)) {
+  refuseConsoleText(body, source);
+  for (const raw of jsonSequence(body.split(/\r?\n/), (part) => parseWithoutNumbers(part).ok)) {
     const line = raw.trim();
     if (line === '') continue;
-    const value = /^[{[]/.test(line) ? parseJson(line) : null;
+    const value = /^[{[]/.test(line) ? parseWithoutNumbers(line) : null;
     if (value?.ok === true) {
       values.push(value.value);
       if (value.note === 'changed') changedLines += 1;
@@ -46,6 +55,27 @@ export function parseText(text: string, source: string): ParsedText {
     throw new SessionInvalidError(notJson(source, whole.reason));
   }
   return { document: values, textLines, unread: changed(changedLines, source) };
+}
+
+/** Python writes NaN and Infinity into JSON, which has no such numbers: each is unknown, not a broken file. */
+function parseWithoutNumbers(text: string): Decoded {
+  const strict = parseJson(text);
+  if (strict.ok || !/\b(?:NaN|Infinity)\b/.test(text)) return strict;
+  return parseJson(
+    text.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g, (found) =>
+      found.startsWith('"') ? found : 'null',
+    ),
+  );
+}
+
+/** What `console.dir` prints of the JavaScript SDK's spans looks like JSON and is none: keys without quotes, `[Object]`. */
+function refuseConsoleText(body: string, source: string): void {
+  const head = body.slice(0, 4000);
+  if (!/^\s{0,8}resource: \{$/m.test(head) || !/^\s{0,8}traceId: '[0-9a-f]{32}',$/m.test(head)) return;
+  throw new SessionInvalidError(
+    `${source}: this is what OpenTelemetry's ConsoleSpanExporter for JavaScript prints, which is no JSON and is cut at three levels. ` +
+      'Use an OTLP/JSON exporter (@opentelemetry/exporter-trace-otlp-http through a collector’s file exporter), or write JSON.stringify of each span.',
+  );
 }
 
 export function notJson(source: string, complaint: string): string {

@@ -4,11 +4,21 @@ import type { Envelope, RawRecord } from '../decode/format.ts';
 import { attributeBag } from './attribute-bag.ts';
 import { flatRecords } from './flat-records.ts';
 import { foreignExports } from './foreign-exports.ts';
+import { otelSdk } from './otel-sdk.ts';
 import { otlpJson } from './otlp-json.ts';
+import { phoenix } from './phoenix.ts';
 import { spanList } from './span-list.ts';
 
 /** Every way in which telemetry is packed, in the order the registry should try them on equal sureness. */
-export const ENVELOPES: readonly Envelope[] = [otlpJson, flatRecords, spanList, attributeBag, foreignExports];
+export const ENVELOPES: readonly Envelope[] = [
+  otlpJson,
+  flatRecords,
+  otelSdk,
+  phoenix,
+  spanList,
+  attributeBag,
+  foreignExports,
+];
 
 export interface Unpacked {
   readonly envelope: string;

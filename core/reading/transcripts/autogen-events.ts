@@ -17,7 +17,10 @@ const CONTEXT_TYPES = /^(?:System|User|Assistant|FunctionExecutionResult)Message
 function messageOf(value: JsonValue): JsonObject | null {
   if (!isJsonObject(value)) return null;
   const message = objectAt(value, 'config') ?? value;
-  return typeof message.source === 'string' && TYPES.test(textAt(message, 'type') ?? '') ? message : null;
+  const says = 'content' in message || 'result' in message;
+  return says && typeof message.source === 'string' && TYPES.test(textAt(message, 'type') ?? '')
+    ? message
+    : null;
 }
 
 function listOf(document: JsonValue): JsonValue[] {

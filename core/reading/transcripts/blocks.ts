@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { Block, SpanFlag, ToolDefinition } from '../../session/session.ts';
 import { readArguments, readBlock, resultText } from '../conventions/blocks.ts';
-import { readToolDefinitions } from '../conventions/messages.ts';
+import { readToolDefinitions } from '../conventions/tool-definitions.ts';
 import { arrayAt, objectAt, objectsIn } from './fields.ts';
 
 /** Content of a message: text, or blocks in any vocabulary. What was repaired or cut is added to `flags`. */

@@ -1,23 +1,32 @@
 import type { TranscriptFormat } from '../decode/format.ts';
+import { agentrx } from './agentrx.ts';
+import { atif } from './atif.ts';
 import { autogen } from './autogen.ts';
 import { autogenEvents } from './autogen-events.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';
 import { exgentic } from './exgentic.ts';
+import { incidentLog } from './incident-log.ts';
+import { inspect } from './inspect.ts';
 import { langchainMessages } from './langchain-messages.ts';
 import { langfuse } from './langfuse.ts';
 import { langgraph } from './langgraph.ts';
 import { langsmith } from './langsmith.ts';
+import { markdownConversation } from './markdown-conversation.ts';
+import { mast } from './mast.ts';
 import { miniSweAgent } from './mini-swe-agent.ts';
 import { openaiResponses } from './openai-responses.ts';
 import { openhands } from './openhands.ts';
 import { openhandsSdk } from './openhands-sdk.ts';
 import { recordedCalls } from './recorded-calls.ts';
 import { rootspan } from './rootspan.ts';
+import { smolagentsMemory } from './smolagents-memory.ts';
 import { strandsSession } from './strands-session.ts';
 import { sweAgent } from './swe-agent.ts';
 import { tauBench } from './tau-bench.ts';
+import { tau2Bench } from './tau2-bench.ts';
+import { teamLog } from './team-log.ts';
 import { whoWhen } from './who-when.ts';
 
 /** Every document format. On equal sureness the earlier one reads the file. */
@@ -25,6 +34,20 @@ export const TRANSCRIPTS: readonly TranscriptFormat[] = [
   rootspan,
   strandsSession,
   tauBench,
+  sweAgent,
+  miniSweAgent,
+  openhands,
+  openhandsSdk,
+  autogenEvents,
+  tau2Bench,
+  inspect,
+  agentrx,
+  incidentLog,
+  markdownConversation,
+  mast,
+  teamLog,
+  atif,
+  smolagentsMemory,
   whoWhen,
   chatCompletions,
   openaiResponses,
@@ -37,9 +60,4 @@ export const TRANSCRIPTS: readonly TranscriptFormat[] = [
   langgraph,
   langfuse,
   langsmith,
-  sweAgent,
-  miniSweAgent,
-  openhands,
-  openhandsSdk,
-  autogenEvents,
 ];

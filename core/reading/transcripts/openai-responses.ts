@@ -1,8 +1,8 @@
 import { canonicalJson } from '../../base/hash.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { readToolDefinitions } from '../conventions/messages.ts';
 import { isResponseObject, readResponseBody } from '../conventions/provider-bodies.ts';
 import { isResponsesItem, responsesItemMessages, responsesTools } from '../conventions/responses-items.ts';
+import { readToolDefinitions } from '../conventions/tool-definitions.ts';
 import type { ReadResult, TranscriptFormat } from '../decode/format.ts';
 import { toUnixNano } from '../decode/times.ts';
 import { UnreadTally } from '../envelopes/unread-tally.ts';

@@ -12,7 +12,7 @@ import type {
 } from '../../session/session.ts';
 import { arrange, type TreeNode } from '../assembly/tree.ts';
 import { readArguments } from '../conventions/blocks.ts';
-import { readToolDefinitions } from '../conventions/messages.ts';
+import { readToolDefinitions } from '../conventions/tool-definitions.ts';
 import type { TranscriptFormat } from '../decode/format.ts';
 import { toUnixNano } from '../decode/times.ts';
 import { plainText, readBlocks, toolUse } from './blocks.ts';

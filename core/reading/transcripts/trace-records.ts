@@ -9,6 +9,8 @@ export interface TraceEntry {
   readonly parentSpanId: string | null;
   readonly name: string;
   readonly role: 'model' | 'tool' | 'agent' | 'other';
+  /** Who acts; default: the name of an entry whose role is `agent`. */
+  readonly agent?: string | null;
   readonly startTimeUnixNano: string | null;
   readonly endTimeUnixNano: string | null;
   readonly sessionId: string | null;
@@ -52,7 +54,7 @@ export function traceRecord(entry: TraceEntry): RawSpan {
     put('input.value', entry.input);
     put('output.value', entry.output);
   }
-  if (entry.role === 'agent') put('gen_ai.agent.name', entry.name);
+  put('gen_ai.agent.name', entry.agent === undefined && entry.role === 'agent' ? entry.name : entry.agent);
   const resource = emptyAttributes();
   if (entry.service !== undefined) resource['service.name'] = entry.service;
   return {

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { checkConstraints } from '../../../core/constraints/check-constraints.ts';
 import { exampleTrajectory } from '../../../core/constraints/example-session.ts';
 import { compileExpression } from '../../../core/constraints/language.ts';
-import { WORK_LIMITS } from '../../../core/constraints/meter.ts';
 import { admitConstraints, readConstraintFile } from '../../../core/constraints/read-constraints.ts';
 import { runConstraints } from '../../../core/constraints/run.ts';
+import { WORK_LIMITS } from '../../../core/constraints/work-limits.ts';
 import type { Example } from '../../../core/diagnosis/constraint.ts';
 
 /*

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { formatFixtures } from '../../../../bench/formats/fixtures.ts';
 import { runChecks } from '../../../../core/checks/registry.ts';
+import { ENVELOPES } from '../../../../core/reading/envelopes/index.ts';
 import { readSessions } from '../../../../core/reading/registry.ts';
 import { TRANSCRIPTS } from '../../../../core/reading/transcripts/index.ts';
 import { type Session, sessionSpans } from '../../../../core/session/session.ts';
@@ -52,10 +53,11 @@ it('of the formats that know a fixture one is surest', async () => {
     } catch {
       continue;
     }
-    const sure = TRANSCRIPTS.map((format) => format.recognise(document as never))
+    const sure = [...TRANSCRIPTS, ...ENVELOPES]
+      .map((format) => format.recognise(document as never))
       .flatMap((seen) => (seen.match === 'yes' ? [seen.sure] : []))
       .sort((a, b) => b - a);
-    expect(sure.length === 1 || sure[0] !== sure[1], `${fixture.file}: ${sure.join(' ')}`).toBe(true);
+    expect(sure[0] !== undefined && sure[0] !== sure[1], `${fixture.file}: ${sure.join(' ')}`).toBe(true);
   }
 });
 
@@ -306,5 +308,146 @@ describe('AutoGen 0.4', () => {
   });
   it.skipIf(trials === null)('the file of the second trials', () => {
     expect(failures(trial('pub-13')).map(([spanId]) => spanId)).toEqual(['m2']);
+  });
+});
+
+describe('tau2-bench', () => {
+  const fixture = path.resolve(import.meta.dirname, '../../../fixtures/formats/tau2-bench/results.json');
+  const { sessions } = readSessions({ text: readFileSync(fixture, 'utf8'), source: 'run.json' });
+  it("the simulated user's own tools are never the agent's", () => {
+    const tools = sessionSpans(sessions[0]!).filter(({ kind }) => kind === 'execute_tool');
+    expect(tools.map(({ name, agent }) => [name, agent])).toEqual([
+      ['get_line', null],
+      ['toggle_airplane_mode', 'user'],
+    ]);
+  });
+  it('an agent that greets first has lost no goal; a run that reached its limit says so', () => {
+    expect(failures(sessions[0]!).map(([, category]) => category)).not.toContain(
+      'orchestration-related-errors-category-goal-deviation',
+    );
+    expect(failures(sessions[1]!)).toContainEqual(['m5', 'execution-error-category-resource-exhaustion']);
+  });
+  it('a simulation alone is not taken for one of the first tau-bench', () => {
+    const alone = { id: 's', task_id: '1', reward_info: { reward: 1 }, termination_reason: 'user_stop' };
+    expect(read({ ...alone, messages: [{ role: 'user', content: 'hi' }] }).format).toBe('tau2-bench');
+    expect(
+      read({ ...alone, termination_reason: undefined, messages: [{ role: 'user', content: 'hi' }] }).format,
+    ).toBe('tau-bench');
+  });
+});
+
+describe('Inspect', () => {
+  it('a tool that a person did not approve has not failed', () => {
+    const session = read({
+      id: 1,
+      epoch: 1,
+      target: '',
+      output: {},
+      messages: [
+        { role: 'user', content: 'go' },
+        { role: 'assistant', content: '', tool_calls: [{ id: 'c', function: 'rm', arguments: {} }] },
+        { role: 'tool', content: '', tool_call_id: 'c', error: { type: 'approval', message: 'rejected' } },
+      ],
+    });
+    expect(sessionSpans(session)[2]).toMatchObject({ name: 'rm', errors: [], toolResult: { isError: null } });
+  });
+  it('a log without samples is refused with what to do', () => {
+    const log = { version: 2, status: 'error', eval: { task: 't', model: 'm', created: '' }, samples: [] };
+    expect(() => read(log)).toThrow(/without samples .*inspect log dump/);
+  });
+});
+
+describe('numbers that JSON does not have', () => {
+  it.each(['NaN', 'Infinity', '-Infinity'])('%s is unknown, and in words it stays', (number) => {
+    const text = `[{"role": "user", "content": "is it \\"${number}\\"?", "score": ${number}}]`;
+    const [session] = readSessions({ text, source: 'a.json' }).sessions;
+    expect(toTrajectory(session!).goal).toBe(`is it "${number}"?`);
+  });
+});
+
+describe('logs that labels count in steps', () => {
+  const event = (source: string, message: string) => ({ source, message, type: 'AgentEvent' });
+  it('a mark begins a step, a number seen before goes on with its step, and no span shares an id', () => {
+    const session = read([
+      event('human', 'alarm'),
+      event('A (Step-2)', 'two'),
+      event('B', 'still two'),
+      event('A', 'Step-3 three'),
+      event('A (Step-2)', 'two again'),
+    ]);
+    const spans = sessionSpans(session);
+    expect(spans.map(({ sourcePosition }) => sourcePosition)).toEqual([0, 1, 1, 2, 1]);
+    expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(5);
+  });
+  it('the normal form keeps its indices, gaps and all, whether they begin at 1 or at 0', () => {
+    const positions = (...indices: number[]) =>
+      sessionSpans(
+        read({
+          trajectory_id: 't',
+          instruction: 'i',
+          steps: indices.map((index) => ({
+            index,
+            substeps: [{ sub_index: 1, role: 'user', content: 'x' }],
+          })),
+        }),
+      ).map(({ sourcePosition }) => sourcePosition);
+    expect(positions(1, 2, 5)).toEqual([0, 1, 4]);
+    expect(positions(0, 1, 4)).toEqual([0, 1, 4]);
+  });
+});
+
+describe('text logs', () => {
+  const mast = (trajectory: string) => ({
+    mas_name: 'X',
+    benchmark_name: 'B',
+    trace_id: 1,
+    trace: { trajectory },
+  });
+  it('a log that fits no shape is one note, and it is said that it was not split', () => {
+    const { sessions, unread } = readSessions({
+      text: JSON.stringify([mast('free words')]),
+      source: 'm.json',
+    });
+    expect(sessionSpans(sessions[0]!)).toHaveLength(1);
+    expect(unread).toEqual([
+      { where: 'mast-X-B-1', reason: 'a log of no known shape: read whole, not split', count: 1 },
+    ]);
+  });
+  it('the code that ran and broke is the error of who ran it', () => {
+    const log =
+      '---------- user ----------\ngo\n---------- MagenticOneOrchestrator ----------\nrun it\n---------- ComputerTerminal ----------\nThe script ran, then exited with Unix exit code: 2\nOutput:\nboom\n';
+    const [session] = readSessions({ text: log, source: 'console_log.txt' }).sessions;
+    expect(sessionSpans(session!).at(-1)).toMatchObject({ agent: 'ComputerTerminal', errors: [{ code: 2 }] });
+  });
+  it('prose that is no log is refused as before', () => {
+    expect(() =>
+      readSessions({ text: 'Dear all,\nResponse from the team follows.', source: 'a.txt' }),
+    ).toThrow(/neither JSON/);
+  });
+});
+
+describe('ATIF and smolagents', () => {
+  it("a sub-agent's turns stand behind the call that started it, under its own name", () => {
+    const fixture = path.resolve(import.meta.dirname, '../../../fixtures/formats/atif/trajectory.json');
+    const { sessions, unread } = readSessions({ text: readFileSync(fixture, 'utf8'), source: 'a.json' });
+    expect(sessionSpans(sessions[0]!).map(({ name, agent }) => [name, agent])).toEqual([
+      ['system', null],
+      ['user', null],
+      ['chat', 'lead'],
+      ['bash', 'lead'],
+      ['user', null],
+      ['chat', 'reader'],
+      ['delegate', 'lead'],
+      ['chat', 'lead'],
+    ]);
+    expect(unread).toMatchObject([{ reason: 'steps that repeat earlier ones after a summary' }]);
+  });
+  it('steps that a run may take are a limit', () => {
+    const fixture = path.resolve(
+      import.meta.dirname,
+      '../../../fixtures/formats/smolagents-memory/run-result.json',
+    );
+    const [session] = readSessions({ text: readFileSync(fixture, 'utf8'), source: 'a.json' }).sessions;
+    expect(failures(session!)).toContainEqual(['m2.1', 'execution-error-category-resource-exhaustion']);
   });
 });

@@ -3,16 +3,16 @@ import { estimatePatternSize } from '../base/pattern-size.ts';
 import { EvaluationFault, type Meter } from './meter.ts';
 
 /**
- * Regular expressions of constraints, linear in the text by RE2's construction. What remains to bound is the price of
+ * Regular expressions of expressions, linear in the text by RE2's construction. What remains to bound is the price of
  * compiling, and the factor: a compiled program of many instructions is charged for each character (measured: 24 ns
  * for one instruction and character, a quarter of a unit).
  */
-const MAX_PATTERN = 300;
+export const MAX_PATTERN = 300;
 const MAX_PROGRAM = 1_000;
 /** Units of compiling, measured as 0.1–2 ms a pattern, and 0.15 ms for each class of Unicode. */
 const COMPILING = { pattern: 2_000, instruction: 20, unicodeClass: 2_000 } as const;
 
-/** The patterns of one run. Each is compiled and paid for once; what a run costs does not depend on runs before it. */
+/** The patterns of one run of expressions, each compiled and paid for once: a run costs the same whatever ran before it. */
 export class Patterns {
   readonly #compiled = new Map<string, RE2JS | string>();
 

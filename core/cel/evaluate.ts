@@ -1,7 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { callFunction, type FunctionContext } from './functions.ts';
 import type { Expression } from './language.ts';
-import { EvaluationFault } from './meter.ts';
+import { EvaluationFault, type Meter } from './meter.ts';
 import {
   binary,
   index,
@@ -15,6 +14,7 @@ import {
   truth,
   typeFault,
 } from './operators.ts';
+import type { Patterns } from './patterns.ts';
 import { hasKey, isList, isMap, isScalar, readKey, show, type Value, type ValueMap } from './values.ts';
 
 /**
@@ -22,8 +22,12 @@ import { hasKey, isList, isMap, isScalar, readKey, show, type Value, type ValueM
  * works whether the producer wrote 3 or 3.0, and `/` divides exactly. As in CEL, `||`, `&&` and the quantifiers
  * ignore a fault on one side when the other side decides; running out of work is never ignored.
  */
-export interface Scene extends FunctionContext {
+export interface Scene {
   readonly variables: ValueMap;
+  readonly meter: Meter;
+  readonly patterns: Patterns;
+  /** Functions of the environment. Only names that it declared are called. */
+  call(name: string, args: readonly Value[]): Value;
 }
 
 export interface Outcome {
@@ -65,7 +69,7 @@ class Frame {
   lookup(name: string): Value {
     if (this.#outer === null) {
       const value = readKey(this.scene.variables, name);
-      // Lists of what happened before are made anew for each asker (`view.ts`).
+      // A variable may be a getter that makes its list anew at each look-up.
       if (isList(value)) this.scene.meter.charge(value.length / 64);
       return value;
     }
@@ -148,7 +152,12 @@ function standardCall(name: string, args: readonly ASTNode[], frame: Frame): Val
   const values = args.map((arg) => run(arg, frame));
   const { scene } = frame;
   const standard = standardFunction(name, values, scene.meter);
-  return standard === undefined ? callFunction(name, values, scene) : standard;
+  if (standard !== undefined) return standard;
+  return name === 'matches' ? matches(values, scene) : scene.call(name, values);
+}
+
+function matches([subject = null, pattern = null]: readonly Value[], { patterns, meter }: Scene): boolean {
+  return patterns.occurs(text(subject), text(pattern), meter);
 }
 
 /** `has(a.b.c)`: the last field may be absent, what leads to it may not. */
@@ -165,7 +174,7 @@ function method(name: string, receiver: ASTNode, args: readonly ASTNode[], frame
   }
   const target = run(receiver, frame);
   const values = args.map((arg) => run(arg, frame));
-  if (name === 'matches') return callFunction(name, [target, ...values], frame.scene);
+  if (name === 'matches') return matches([target, ...values], frame.scene);
   return standardMethod(name, target, values, frame.scene.meter);
 }
 

@@ -2,7 +2,7 @@
 export type FaultKind = 'budget' | 'missing' | 'type' | 'arithmetic' | 'unknown';
 
 /**
- * A fault of the constraint as it is written. Becomes a verdict of its own in `run.ts` and goes no further. No `Error`:
+ * Thrown where an expression has no value; whoever evaluates catches it. No `Error`:
  * a loop may pass over a million faults, and a stack trace for each costs a hundred times what the evaluation does.
  */
 export class EvaluationFault {
@@ -43,9 +43,3 @@ export class Meter {
     this.charge(1 + length / 64);
   }
 }
-
-/**
- * Units: an item is one guard or assertion at one place; a constraint is all its items in one session; a session
- * is all constraints together (10 million units: about a second at worst).
- */
-export const WORK_LIMITS = { item: 200_000, constraint: 2_000_000, session: 10_000_000 } as const;

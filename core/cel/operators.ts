@@ -113,8 +113,10 @@ function add(left: Value, right: Value, meter: Meter): Value {
 function compare(op: '<' | '<=' | '>' | '>=', left: Value, right: Value): boolean {
   const comparable =
     (typeof left === 'number' && typeof right === 'number') ||
-    (typeof left === 'string' && typeof right === 'string');
-  if (!comparable) throw typeFault(`two numbers or two texts to compare (left is ${typeName(left)})`, right);
+    (typeof left === 'string' && typeof right === 'string') ||
+    (typeof left === 'boolean' && typeof right === 'boolean');
+  if (!comparable)
+    throw typeFault(`two numbers, two texts or two truths to compare (left is ${typeName(left)})`, right);
   if (op === '<') return left < right;
   if (op === '<=') return left <= right;
   return op === '>' ? left > right : left >= right;
@@ -136,11 +138,18 @@ function size(value: Value, meter: Meter): number {
   throw typeFault('text, a list or a map', value);
 }
 
-function split(target: string, separator: string, meter: Meter): Value {
+/** At most `most` parts, the last with all that is left; as many as there are when it is negative. */
+function split(target: string, separator: string, most: number, meter: Meter): Value {
   const parts = target.split(separator, MAX_LIST + 1);
+  if (most >= 0 && parts.length > most)
+    parts.splice(Math.max(0, most - 1), parts.length, ...rest(parts, separator, most));
   if (parts.length > MAX_LIST) throw new EvaluationFault('budget', 'the list grew too long');
   meter.charge(parts.length);
   return parts;
+}
+
+function rest(parts: readonly string[], separator: string, most: number): readonly string[] {
+  return most === 0 ? [] : [parts.slice(most - 1).join(separator)];
 }
 
 function join(items: readonly Value[], separator: string, meter: Meter): Value {
@@ -194,13 +203,13 @@ export function standardMethod(name: string, target: Value, args: readonly Value
     case 'endsWith':
       return text(target).endsWith(text(first));
     case 'lowerAscii':
-      return text(target).toLowerCase();
+      return text(target).replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
     case 'upperAscii':
-      return text(target).toUpperCase();
+      return text(target).replace(/[a-z]+/g, (letters) => letters.toUpperCase());
     case 'trim':
       return text(target).trim();
     case 'split':
-      return split(text(target), text(first), meter);
+      return split(text(target), text(first), args.length < 2 ? -1 : number(args[1] ?? null), meter);
     case 'join':
       return join(list(target), args.length === 0 ? '' : text(first), meter);
     default:
