@@ -274,7 +274,8 @@ function asText(value: JsonValue, role: 'user' | 'assistant'): string {
   if (typeof inner === 'string') return note === 'exact' || typeof value !== 'string' ? inner : value;
   if (isJsonObject(inner)) {
     const key = WORDS[role].find((name) => typeof inner[name] === 'string' && inner[name] !== '');
-    const said = key === undefined ? undefined : inner[key];
+    const [only, ...more] = Object.values(inner);
+    const said = key === undefined ? (more.length === 0 ? only : undefined) : inner[key];
     if (typeof said === 'string') return said;
   }
   return typeof value === 'string' ? value : JSON.stringify(value);

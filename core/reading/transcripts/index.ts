@@ -3,6 +3,7 @@ import { agentrx } from './agentrx.ts';
 import { atif } from './atif.ts';
 import { autogen } from './autogen.ts';
 import { autogenEvents } from './autogen-events.ts';
+import { bedrockInvocationLog } from './bedrock-invocation-log.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';
@@ -16,6 +17,7 @@ import { langsmith } from './langsmith.ts';
 import { markdownConversation } from './markdown-conversation.ts';
 import { mast } from './mast.ts';
 import { miniSweAgent } from './mini-swe-agent.ts';
+import { mlflow } from './mlflow.ts';
 import { openaiResponses } from './openai-responses.ts';
 import { openhands } from './openhands.ts';
 import { openhandsSdk } from './openhands-sdk.ts';
@@ -55,7 +57,9 @@ export const TRANSCRIPTS: readonly TranscriptFormat[] = [
   claudeCode,
   codex,
   exgentic,
+  bedrockInvocationLog,
   recordedCalls,
+  mlflow,
   langchainMessages,
   langgraph,
   langfuse,

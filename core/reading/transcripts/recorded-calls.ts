@@ -1,31 +1,28 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { InferenceSpan, Message, Span, SpanError, ToolSpan } from '../../session/session.ts';
+import { readResponseBody } from '../conventions/provider-bodies.ts';
 import type { TranscriptFormat } from '../decode/format.ts';
+import { nativeAnswer, nativePrompt } from './bedrock-bodies.ts';
 import { readTools } from './blocks.ts';
 import { isChatList } from './chat-completions.ts';
-import { readChatTurn, readUsage, systemText } from './chat-turns.ts';
+import { readChatItem, readUsage, systemText } from './chat-turns.ts';
 import { numberAt, objectAt, objectsIn, sourceStem, textAt } from './fields.ts';
 
-interface RecordedCall {
+export interface RecordedCall {
   readonly request: JsonObject;
   readonly response: JsonObject | null;
   readonly record: JsonObject;
 }
 
-/** Messages beside their response, in the words of HTTP recorders, invocation logs and AutoGen's `LLMCall` events. */
+/** Messages beside their response, in the words of HTTP recorders and AutoGen's `LLMCall` events. */
 function callOf(record: JsonValue | undefined): RecordedCall | null {
   if (!isJsonObject(record)) return null;
-  const input = objectAt(record, 'input');
-  const output = objectAt(record, 'output');
   const request =
     objectAt(record, 'body') ??
     objectAt(record, 'request') ??
-    (input === undefined ? undefined : objectAt(input, 'inputBodyJson')) ??
     (objectAt(record, 'response') === undefined ? undefined : record);
   if (request === undefined || !isChatList(request.messages)) return null;
-  const response =
-    objectAt(record, 'response') ?? (output === undefined ? undefined : objectAt(output, 'outputBodyJson'));
-  return { request, response: response ?? null, record };
+  return { request, response: objectAt(record, 'response') ?? null, record };
 }
 
 /** Records looked at to recognise a file: an event log may begin with events of other kinds. */
@@ -33,14 +30,13 @@ const SAMPLE = 20;
 
 /**
  * Recorded model calls: request bodies with their responses (Bedrock Converse and InvokeModel, Anthropic, OpenAI), as
- * HTTP recorders, Bedrock's invocation logs and AutoGen's event log keep them. The calls of one file are one session
+ * HTTP recorders and AutoGen's event log keep them. The calls of one file are one session
  * in order.
  */
 export const recordedCalls: TranscriptFormat = {
   id: 'recorded-calls',
   title: 'Recorded model calls (Bedrock, Anthropic, OpenAI)',
-  knownBy:
-    '{body | request: {messages}, response}, {input: {inputBodyJson}, output} or {messages, response}, one or a list',
+  knownBy: '{body | request: {messages}, response} or {messages, response}, one or a list',
 
   recognise(document) {
     const sample = Array.isArray(document) ? document.slice(0, SAMPLE) : [document];
@@ -77,13 +73,16 @@ export const recordedCalls: TranscriptFormat = {
   },
 };
 
-function readCall(
+export function readCall(
   { request, response, record }: RecordedCall,
   traceId: string,
   position: number,
 ): InferenceSpan {
-  const input = objectsIn(request.messages).map((message, index) => messageOf(message, index));
-  const answer = response === null ? null : answerOf(response);
+  const asked = objectsIn(request.messages);
+  const input = (asked.length > 0 ? asked : nativePrompt(request)).flatMap(messagesOf);
+  const body = response === null ? null : readResponseBody(nativeAnswer(response) ?? response);
+  const output = (body?.messages ?? []).filter(isJsonObject).flatMap(messagesOf);
+  const [answer] = output;
   const errors = errorsOf(record, response);
   const tools = readTools(request);
   const systemPrompt = systemText(request.system);
@@ -101,14 +100,14 @@ function readCall(
     name: 'chat',
     status: errors.length > 0 ? 'error' : 'unset',
     errors,
-    flags: answer === null && errors.length === 0 ? ['content-absent'] : [],
+    flags: answer === undefined && errors.length === 0 ? ['content-absent'] : [],
     input,
-    output: answer === null ? [] : [answer.message],
+    output,
     ...(systemPrompt === undefined ? {} : { systemPrompt }),
     ...(tools === undefined ? {} : { tools }),
     ...(model === undefined ? {} : { model }),
     ...(responseId === undefined ? {} : { responseId }),
-    ...(answer?.finishReason === undefined ? {} : { finishReasons: [answer.finishReason.toLowerCase()] }),
+    ...(body === null || body.finishReasons.length === 0 ? {} : { finishReasons: [...body.finishReasons] }),
     ...(usage === undefined ? {} : { usage: readUsage(usage) }),
   };
 }
@@ -147,25 +146,11 @@ function readToolCall(record: JsonObject, traceId: string, position: number): To
   };
 }
 
-function messageOf(message: JsonObject, index: number): Message {
-  const turn = readChatTurn(message, index);
-  const onlyResults = turn.blocks.length > 0 && turn.blocks.every((block) => block.type === 'tool_result');
-  return { role: onlyResults ? 'tool' : turn.role, content: [...turn.blocks] };
-}
-
-/** The assistant's message: Converse `output.message`, Anthropic `content`, OpenAI `choices[0].message`. */
-function answerOf(response: JsonObject): { message: Message; finishReason: string | undefined } | null {
-  const output = objectAt(response, 'output');
-  const [choice] = objectsIn(response.choices);
-  const body =
-    (output === undefined ? undefined : objectAt(output, 'message')) ??
-    (choice === undefined ? undefined : objectAt(choice, 'message')) ??
-    (Array.isArray(response.content) ? response : undefined);
-  if (body === undefined) return null;
-  const finishReason =
-    textAt(response, 'stopReason', 'stop_reason') ??
-    (choice === undefined ? undefined : textAt(choice, 'finish_reason'));
-  return { message: messageOf({ ...body, role: 'assistant' }, 0), finishReason };
+function messagesOf(message: JsonObject, index: number): Message[] {
+  return readChatItem(message, index).map(({ role, blocks }) => {
+    const onlyResults = blocks.length > 0 && blocks.every((block) => block.type === 'tool_result');
+    return { role: onlyResults ? 'tool' : role, content: [...blocks] };
+  });
 }
 
 function errorsOf(record: JsonObject, response: JsonObject | null): SpanError[] {
