@@ -27,8 +27,9 @@ export type Decoded =
  */
 export type DecodeNote = 'exact' | 'changed' | 'repaired' | 'truncated';
 
-/** Only these need the slow parse: big integers, surrogate escapes, forbidden keys. */
-const NEEDS_CARE = /\d{16}|\\u[dD][89a-fA-F]|__proto__|constructor|prototype|\\u00[567]/;
+/** Only these need the slow parse: big integers, numbers beyond a double, surrogate escapes, forbidden keys. */
+const NEEDS_CARE =
+  /\d{16}|[:,[\s-]\d[\d.]{0,40}[eE]\+?\d{3}|\\u[dD][89a-fA-F]|__proto__|constructor|prototype|\\u00[567]/;
 
 type SourceReviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
 const parseWithSource: (text: string, reviver: SourceReviver) => unknown = JSON.parse;
@@ -53,6 +54,8 @@ export function parseJson(text: string): Decoded {
       if (typeof item === 'number' && !Number.isSafeInteger(item)) {
         const source = context?.source ?? '';
         if (/^-?\d+$/.test(source)) return source;
+        // 1e400 is no number that anything can carry on: unknown, not infinite.
+        if (!Number.isFinite(item)) return null;
       }
       if (typeof item === 'string' && !item.isWellFormed()) {
         changed = true;
@@ -132,6 +135,7 @@ export function looksLikeJson(text: string): boolean {
  */
 export function sanitiseJson(value: JsonValue, depth = 0): JsonValue {
   if (typeof value === 'string') return toWellFormed(value);
+  if (typeof value === 'number' && !Number.isFinite(value)) return null;
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= MAX_JSON_DEPTH) return '[nested too deeply]';
   if (Array.isArray(value)) return value.map((item) => sanitiseJson(item, depth + 1));

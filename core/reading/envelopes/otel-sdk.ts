@@ -97,13 +97,14 @@ function fromJs(item: JsonObject): JsonObject {
   };
 }
 
-const nanoseconds = (micros: number): string => (BigInt(Math.round(micros)) * 1000n).toString();
+const nanoseconds = (micros: number): string | null =>
+  Number.isFinite(micros) ? (BigInt(Math.round(micros)) * 1000n).toString() : null;
 
 /** `[seconds, nanoseconds]`. */
 function hrTime(time: JsonValue | undefined): string | null {
   const [seconds, nanos] = Array.isArray(time) ? time : [];
-  return typeof seconds === 'number' && typeof nanos === 'number' && seconds >= 0 && nanos >= 0
-    ? (BigInt(Math.trunc(seconds)) * 1_000_000_000n + BigInt(Math.trunc(nanos))).toString()
+  return Number.isFinite(seconds) && Number.isFinite(nanos) && Number(seconds) >= 0 && Number(nanos) >= 0
+    ? (BigInt(Math.trunc(Number(seconds))) * 1_000_000_000n + BigInt(Math.trunc(Number(nanos)))).toString()
     : null;
 }
 

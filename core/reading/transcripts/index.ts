@@ -1,13 +1,17 @@
 import type { TranscriptFormat } from '../decode/format.ts';
+import { adkSession } from './adk-session.ts';
 import { agentrx } from './agentrx.ts';
 import { atif } from './atif.ts';
 import { autogen } from './autogen.ts';
 import { autogenEvents } from './autogen-events.ts';
+import { bedrockAgents } from './bedrock-agents.ts';
 import { bedrockInvocationLog } from './bedrock-invocation-log.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';
 import { exgentic } from './exgentic.ts';
+import { gemini } from './gemini.ts';
+import { geminiCli } from './gemini-cli.ts';
 import { incidentLog } from './incident-log.ts';
 import { inspect } from './inspect.ts';
 import { langchainMessages } from './langchain-messages.ts';
@@ -18,6 +22,7 @@ import { markdownConversation } from './markdown-conversation.ts';
 import { mast } from './mast.ts';
 import { miniSweAgent } from './mini-swe-agent.ts';
 import { mlflow } from './mlflow.ts';
+import { openaiAgentsTrace } from './openai-agents-trace.ts';
 import { openaiResponses } from './openai-responses.ts';
 import { openhands } from './openhands.ts';
 import { openhandsSdk } from './openhands-sdk.ts';
@@ -58,6 +63,11 @@ export const TRANSCRIPTS: readonly TranscriptFormat[] = [
   codex,
   exgentic,
   bedrockInvocationLog,
+  bedrockAgents,
+  adkSession,
+  gemini,
+  geminiCli,
+  openaiAgentsTrace,
   recordedCalls,
   mlflow,
   langchainMessages,
