@@ -1,5 +1,11 @@
 import type { JsonValue } from '../../core/base/json.ts';
-import { type Block, type Session, type Span, sessionSpans } from '../../core/session/session.ts';
+import {
+  type Block,
+  type Session,
+  type Span,
+  type SpanError,
+  sessionSpans,
+} from '../../core/session/session.ts';
 import { toTrajectory } from '../../core/trajectory/to-trajectory.ts';
 
 /** What is counted of a file twice: by a script over its raw text and in what the reader made of it. */
@@ -59,7 +65,7 @@ export function countSessions(sessions: readonly Session[]): Counts {
         if (toolResult !== null) results.add(key(id ?? toolResult.content));
         if (toolResult?.isError === true || span.errors.length > 0)
           failures.add(key(id ?? toolResult?.content ?? span.spanId));
-      } else if (span.errors.length > 0 && !blocksOf(span).some(isFailedResult))
+      } else if (blocksOf(span).some(isFailedResult) ? span.errors.some(isOfCall) : span.errors.length > 0)
         failures.add(key('span', span.spanId));
       if (span.agent !== null) agents.add(span.agent);
       if (span.kind === 'inference') {
@@ -93,6 +99,9 @@ function saidIn(span: Span): string[] {
       : [],
   );
 }
+
+/** An error that is not that of a result which the span was given. */
+const isOfCall = ({ source }: SpanError): boolean => source === 'error-type' || source === 'http';
 
 const isFailedResult = (block: Block): boolean => block.type === 'tool_result' && block.isError === true;
 
