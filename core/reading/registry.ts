@@ -12,6 +12,7 @@ import { foreignExports } from './envelopes/foreign-exports.ts';
 import { ENVELOPES } from './envelopes/index.ts';
 import { sourceStem } from './transcripts/fields.ts';
 import { recogniseForeign } from './transcripts/foreign.ts';
+import { foreignProduct } from './transcripts/foreign-products.ts';
 import { TRANSCRIPTS } from './transcripts/index.ts';
 
 export type SessionInput =
@@ -113,6 +114,8 @@ type Choice =
 
 /** The surest format; on a tie a document format before an envelope, and the earlier in its list. */
 function choose(document: JsonValue): Choice {
+  const product = foreignProduct(document);
+  if (product !== undefined) return { kind: 'foreign', name: product.name, advice: product.advice };
   const candidates = [
     ...TRANSCRIPTS.map(
       (format) => ({ kind: 'transcript', format, seen: format.recognise(document) }) as const,

@@ -4,6 +4,7 @@ import type { Envelope, RawRecord } from '../decode/format.ts';
 import { attributeBag } from './attribute-bag.ts';
 import { flatRecords } from './flat-records.ts';
 import { foreignExports } from './foreign-exports.ts';
+import { logfire } from './logfire.ts';
 import { otelSdk } from './otel-sdk.ts';
 import { otlpJson } from './otlp-json.ts';
 import { phoenix } from './phoenix.ts';
@@ -15,6 +16,7 @@ export const ENVELOPES: readonly Envelope[] = [
   flatRecords,
   otelSdk,
   phoenix,
+  logfire,
   spanList,
   attributeBag,
   foreignExports,

@@ -1,6 +1,7 @@
 import type { TranscriptFormat } from '../decode/format.ts';
 import { adkSession } from './adk-session.ts';
 import { agentrx } from './agentrx.ts';
+import { amp } from './amp.ts';
 import { atif } from './atif.ts';
 import { autogen } from './autogen.ts';
 import { autogenEvents } from './autogen-events.ts';
@@ -9,6 +10,8 @@ import { bedrockInvocationLog } from './bedrock-invocation-log.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';
+import { codexRollout } from './codex-rollout.ts';
+import { copilotCli } from './copilot-cli.ts';
 import { exgentic } from './exgentic.ts';
 import { gemini } from './gemini.ts';
 import { geminiCli } from './gemini-cli.ts';
@@ -24,6 +27,7 @@ import { miniSweAgent } from './mini-swe-agent.ts';
 import { mlflow } from './mlflow.ts';
 import { openaiAgentsTrace } from './openai-agents-trace.ts';
 import { openaiResponses } from './openai-responses.ts';
+import { opencode } from './opencode.ts';
 import { openhands } from './openhands.ts';
 import { openhandsSdk } from './openhands-sdk.ts';
 import { recordedCalls } from './recorded-calls.ts';
@@ -34,6 +38,7 @@ import { sweAgent } from './swe-agent.ts';
 import { tauBench } from './tau-bench.ts';
 import { tau2Bench } from './tau2-bench.ts';
 import { teamLog } from './team-log.ts';
+import { weave } from './weave.ts';
 import { whoWhen } from './who-when.ts';
 
 /** Every document format. On equal sureness the earlier one reads the file. */
@@ -55,6 +60,11 @@ export const TRANSCRIPTS: readonly TranscriptFormat[] = [
   teamLog,
   atif,
   smolagentsMemory,
+  codexRollout,
+  opencode,
+  copilotCli,
+  amp,
+  weave,
   whoWhen,
   chatCompletions,
   openaiResponses,

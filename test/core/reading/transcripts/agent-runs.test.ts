@@ -451,3 +451,177 @@ describe('ATIF and smolagents', () => {
     expect(failures(session!)).toContainEqual(['m2.1', 'execution-error-category-resource-exhaustion']);
   });
 });
+
+describe('Codex session files', () => {
+  const line = (type: string, payload: object) => ({ timestamp: '2026-01-01T10:00:00.000Z', type, payload });
+  const item = (more: object) => line('response_item', more);
+  it('a call that stands in events alone is read once, and events never repeat the items', () => {
+    const user = { type: 'UserMessage', id: 'u', content: [{ type: 'text', text: 'go' }] };
+    const completed = line('event_msg', { type: 'item_completed', item: user });
+    const message = item({ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go' }] });
+    expect(sessionSpans(read([completed, completed]))).toHaveLength(2);
+    expect(sessionSpans(read([completed, message]))).toHaveLength(1);
+  });
+  it.each([
+    ['Exit code: 3\nWall time: 1\nOutput:\nboom', 3],
+    ['Chunk ID: 1\nWall time: 0.1\nProcess exited with code 4\nOutput:\nboom', 4],
+    [JSON.stringify({ output: 'boom', metadata: { exit_code: 5 } }), 5],
+    ['boom', undefined],
+  ])('what a shell ended with: %j', (output, code) => {
+    const session = read([
+      item({ type: 'function_call', name: 'shell', call_id: 'c', arguments: '{}' }),
+      item({ type: 'function_call_output', call_id: 'c', output }),
+    ]);
+    expect(sessionSpans(session)[1]!.errors).toEqual(
+      code === undefined ? [] : [{ source: 'exit-code', code, message: 'boom' }],
+    );
+  });
+  it('a command that a person declined has not failed; a patch that did not apply has', () => {
+    const session = read([
+      item({ type: 'function_call', name: 'shell', call_id: 'c', arguments: '{}' }),
+      line('event_msg', { type: 'exec_command_end', call_id: 'c', status: 'declined', exit_code: -1 }),
+      item({ type: 'function_call_output', call_id: 'c', output: 'declined' }),
+      item({ type: 'custom_tool_call', name: 'apply_patch', call_id: 'd', input: '*** Begin Patch' }),
+      line('event_msg', { type: 'patch_apply_end', call_id: 'd', success: false }),
+      item({ type: 'custom_tool_call_output', call_id: 'd', output: 'failed' }),
+    ]);
+    expect(toTrajectory(session).exchanges.map(({ isError }) => isError)).toEqual([null, true]);
+  });
+  it.skipIf(trials === null)('the file of the second trials', () => {
+    const session = trial('pub-15');
+    expect(toTrajectory(session).goal).toBe('Run the tests and fix what breaks.');
+    expect(sessionSpans(session)[1]).toMatchObject({ name: 'shell', errors: [{ code: 2 }] });
+  });
+});
+
+describe('opencode, Amp and Copilot CLI', () => {
+  it('what was undone or rewound is left out, and it is said', () => {
+    const file = path.resolve(import.meta.dirname, '../../../fixtures/formats/opencode/export.json');
+    const { unread } = readSessions({ text: readFileSync(file, 'utf8'), source: 'o.json' });
+    expect(unread).toEqual([{ where: 'o.json', reason: 'messages that were undone', count: 1 }]);
+    const event = (id: string, type: string, data: Record<string, string | string[]>) => ({
+      id,
+      type,
+      data,
+      timestamp: '2026-01-01T10:00:00Z',
+    });
+    const copilot = readSessions({
+      document: [
+        event('a', 'user.message', { content: 'one' }),
+        event('b', 'assistant.message', { content: 'wrong', toolRequests: [] }),
+        event('c', 'session.snapshot_rewind', { upToEventId: 'a' }),
+        event('d', 'assistant.message', { content: 'right', toolRequests: [] }),
+      ],
+      source: 'c.jsonl',
+    });
+    expect(sessionSpans(copilot.sessions[0]!)).toHaveLength(2);
+    expect(copilot.unread).toMatchObject([{ reason: 'events that were rewound', count: 1 }]);
+  });
+  it('a tool that never came back has no result, and a person who declines is no failure', () => {
+    const file = path.resolve(import.meta.dirname, '../../../fixtures/formats/amp/thread.json');
+    const [session] = readSessions({ text: readFileSync(file, 'utf8'), source: 'a.json' }).sessions;
+    expect(toTrajectory(session!).exchanges.map(({ name, isError }) => [name, isError])).toEqual([
+      ['Bash', true],
+      ['Read', null],
+    ]);
+  });
+  it.skipIf(trials === null)('the file of the second trials: a text beside the role is read', () => {
+    const session = trial('pub-22');
+    expect(session.format).toBe('amp');
+    expect(toTrajectory(session).goal).toBe('Cancel order A17.');
+  });
+});
+
+describe('exports of other products are refused by name, with the export that is read', () => {
+  it.each([
+    [
+      'CrewAI task log',
+      [{ timestamp: 't', task_name: 'a', task: 'b', agent: 'c', status: 'started' }],
+      /OTLP/,
+    ],
+    ['output of a CrewAI crew', { raw: 'x', tasks_output: [], token_usage: {} }, /OTLP/],
+    [
+      'LlamaIndex instrumentation',
+      [{ class_name: 'LLMChatEndEvent', id_: '1', span_id: 's', timestamp: 't' }],
+      /OpenInference/,
+    ],
+    [
+      'LlamaIndex chat store',
+      { store: { k: [{ role: 'user', additional_kwargs: {}, blocks: [] }] } },
+      /OpenInference/,
+    ],
+    [
+      'Haystack pipeline',
+      { components: {}, connections: [], metadata: {} },
+      /HAYSTACK_CONTENT_TRACING_ENABLED/,
+    ],
+    [
+      'AgentOps',
+      {
+        trace: { trace_id: 't', root_span_name: 'r' },
+        spans: [{ span_id: 's', span_name: 'n', span_attributes: {}, trace_id: 't', start_time: 1 }],
+      },
+      /collector/,
+    ],
+    [
+      'Helicone',
+      { data: [{ request_id: 'r', request_created_at: 't', prompt_tokens: 1 }], error: null },
+      /--include-body/,
+    ],
+    [
+      'Braintrust',
+      {
+        events: [
+          {
+            span_id: 's',
+            root_span_id: 'r',
+            span_parents: null,
+            _xact_id: '1',
+            input: 'a',
+            output: 'b',
+            expected: 'c',
+          },
+        ],
+      },
+      /OTLP/,
+    ],
+    [
+      'Datadog LLM Observability',
+      {
+        data: [{ type: 'span', attributes: { ml_app: 'a', span_kind: 'llm', trace_id: 't', span_id: 's' } }],
+      },
+      /OTLP/,
+    ],
+    [
+      'smolagents agent',
+      { class: 'CodeAgent', tools: [], managed_agents: {}, prompt_templates: {} },
+      /get_full_steps/,
+    ],
+    ['tau2-bench results folder', { info: {}, tasks: [], simulation_index: [] }, /simulations/],
+  ])('%s', (name, document, advice) => {
+    expect(() => read(document)).toThrow(new RegExp(name));
+    expect(() => read(document)).toThrow(advice);
+  });
+});
+
+describe('Logfire and Weave', () => {
+  const row = (more: object) => ({
+    trace_id: '0af7651916cd43dd8448eb211c80319c',
+    span_id: 'b7ad6b7169203331',
+    parent_span_id: null,
+    span_name: 'run',
+    kind: 'span',
+    start_timestamp: '2026-01-01T10:00:00Z',
+    end_timestamp: '2026-01-01T10:00:01Z',
+    attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'a' },
+    ...more,
+  });
+  it('a span that was still open and then ended is one', () => {
+    const pending = { span_id: 'b7ad6b7169203399', parent_span_id: 'b7ad6b7169203331', kind: 'pending_span' };
+    expect(sessionSpans(read([row(pending), row({})]))).toHaveLength(1);
+    expect(sessionSpans(read([row(pending)]))).toMatchObject([{ spanId: 'b7ad6b7169203331' }]);
+  });
+  it('rows without attributes say which columns are wanted', () => {
+    expect(() => read([row({ attributes: undefined })])).toThrow(/SELECT \* FROM records/);
+  });
+});
