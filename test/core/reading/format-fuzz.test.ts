@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { formatFixtures } from '../../../bench/formats/fixtures.ts';
+import type { JsonValue } from '../../../core/base/json.ts';
+import { SessionInvalidError } from '../../../core/errors/errors.ts';
+import { readSessions } from '../../../core/reading/registry.ts';
+import { sessionSchema, sessionSpans } from '../../../core/session/session.ts';
+
+/** Every format's fixture, damaged in the ways that files are: it is read into valid sessions or refused in words. */
+
+function outcome(text: string, source: string): void {
+  try {
+    const { sessions } = readSessions({ text, source });
+    expect(sessions.length).toBeGreaterThan(0);
+    for (const session of sessions) {
+      expect(sessionSchema.safeParse(session).error).toBeUndefined();
+      const ids = session.traces.flatMap(({ traceId, spans }) =>
+        spans.map(({ spanId }) => `${traceId} ${spanId}`),
+      );
+      expect(sessionSpans(session).length).toBeGreaterThan(0);
+      expect(new Set(ids).size).toBe(ids.length);
+    }
+  } catch (error) {
+    if (!(error instanceof SessionInvalidError)) throw error;
+    expect(error.message).not.toBe('');
+  }
+}
+
+/** The documents of a file: one, or one a line; `null` for text. */
+function documentsOf(text: string): JsonValue[] | null {
+  try {
+    return [JSON.parse(text)];
+  } catch {
+    const lines = text.trim().split('\n');
+    return lines.every((line) => line.startsWith('{')) ? lines.map((line) => JSON.parse(line)) : null;
+  }
+}
+
+const asText = (documents: readonly JsonValue[]): string =>
+  documents.map((one) => JSON.stringify(one)).join('\n');
+
+/** Every list of the value in another order, or with each of its elements twice. */
+function eachList(value: JsonValue, change: (list: JsonValue[]) => JsonValue[]): JsonValue {
+  if (Array.isArray(value)) return change(value.map((item) => eachList(item, change)));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, eachList(item, change)]));
+}
+
+/** Copies of the value in which one value at a time is of another type: at most `most` of them, spread evenly. */
+function wrongTypes(value: JsonValue, most: number): JsonValue[] {
+  const places: (readonly (string | number)[])[] = [];
+  const walk = (at: JsonValue, where: readonly (string | number)[]): void => {
+    places.push(where);
+    if (typeof at !== 'object' || at === null) return;
+    for (const [key, item] of Object.entries(at)) walk(item, [...where, key]);
+  };
+  walk(value, []);
+  const step = Math.max(1, Math.floor(places.length / most));
+  const wrong: JsonValue[] = [null, 7, 'x', [], {}, [[]], true, -1e300];
+  return places
+    .filter((_, index) => index % step === 0)
+    .map((where, index) => replaced(value, where, wrong[index % wrong.length] ?? null));
+}
+
+function replaced(value: JsonValue, where: readonly (string | number)[], by: JsonValue): JsonValue {
+  const [key, ...rest] = where;
+  if (key === undefined) return by;
+  if (Array.isArray(value))
+    return value.map((item, at) => (at === Number(key) ? replaced(item, rest, by) : item));
+  if (typeof value !== 'object' || value === null) return value;
+  return { ...value, [key]: replaced(value[String(key)] ?? null, rest, by) };
+}
+
+const PIECES = 50;
+
+describe.each(await formatFixtures())('$format: $file', ({ path: file }) => {
+  const text = readFileSync(file, 'utf8');
+  const source = path.basename(file);
+  const documents = documentsOf(text);
+  it('cut after each fiftieth of its length', () => {
+    for (let piece = 1; piece < PIECES; piece += 1)
+      outcome(text.slice(0, Math.floor((text.length * piece) / PIECES)), source);
+  });
+  it.skipIf(documents === null)('in reverse, and everything twice', () => {
+    outcome(asText(documents!.map((one) => eachList(one, (list) => list.toReversed())).toReversed()), source);
+    outcome(
+      asText(documents!.map((one) => eachList(one, (list) => list.flatMap((item) => [item, item])))),
+      source,
+    );
+    outcome(`${text.trimEnd()}\n${text}`, source);
+  });
+  it.skipIf(documents === null)('with one value of another type', () => {
+    for (const [index, one] of documents!.entries())
+      for (const wrong of wrongTypes(one, Math.ceil(120 / documents!.length)))
+        outcome(asText(documents!.with(index, wrong)), source);
+  });
+});
