@@ -180,6 +180,6 @@ function endOf(info: JsonObject, position: number): Turn[] {
   if (error === undefined || name === undefined) return [];
   // The user stopped it.
   if (name === 'MessageAbortedError') return [noteTurn(position, 'aborted', errorText(error))];
-  const limit = name === 'MessageOutputLengthError' || name === 'ContextOverflowError';
+  const limit = /^(?:MessageOutputLength|ContextOverflow)/.test(name);
   return [brokenEnd(position, limit ? 'limit' : 'fault', name, errorText(error))];
 }
