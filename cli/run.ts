@@ -220,7 +220,6 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     .description('try to read all of it, or some, with the readers of this version')
     .argument('[id...]', 'ids, or starts of ids')
     .addOption(store())
-    .option('--timers <url>', 'the timer queue of the account, with --store table:…')
     .action(async (ids: string[], options) => {
       const { quarantineRetryCommand } = await import('./commands/quarantine.ts');
       exitCode = await quarantineRetryCommand(ids, options, io);

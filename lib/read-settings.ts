@@ -5,11 +5,16 @@ import type { SessionDiagnosisProps } from './session-diagnosis.ts';
 
 const settingsSchema = z.strictObject({
   models: z.tuple([z.string()], z.string()).optional(),
-  logGroups: z.array(z.string()).optional(),
+  logGroups: z
+    .array(
+      z.union([z.string(), z.strictObject({ logGroup: z.string(), filterPattern: z.string().optional() })]),
+    )
+    .optional(),
   agents: agentConfigurationSchema.optional(),
   retentionDays: z.number().int().positive().max(3650).optional(),
   dailyBudgetUsd: z.number().positive().optional(),
   chunksAtOnce: z.number().int().min(1).max(40).optional(),
+  maxRunning: z.number().int().min(1).max(1000).optional(),
   /** Deletes bucket and table with the stack: for trials. */
   throwaway: z.boolean().optional(),
 });
@@ -30,9 +35,16 @@ export function readSettings(context: unknown): SessionDiagnosisProps {
   }
   const parsed = settingsSchema.safeParse(given);
   if (!parsed.success) throw new Error(`context \`rootspan\`: ${z.prettifyError(parsed.error)}`);
-  const { throwaway, ...settings } = parsed.data;
+  const { throwaway, logGroups, ...settings } = parsed.data;
   return {
     ...withoutUndefined(settings),
+    ...(logGroups === undefined
+      ? {}
+      : {
+          logGroups: logGroups.map((source) =>
+            typeof source === 'string' ? source : withoutUndefined(source),
+          ),
+        }),
     ...(throwaway === true ? { removalPolicy: RemovalPolicy.DESTROY } : {}),
   };
 }

@@ -2,16 +2,17 @@ import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
 import type * as sns from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { AgentConfiguration } from '../core/ports/agent-settings.ts';
-import { Ingest } from './ingest/ingest.ts';
+import { Ingest, type LogGroupSource } from './ingest/ingest.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
 import { Results } from './results/results.ts';
+import { INSTANCE } from './step/own-log-groups.ts';
 import { Workflow } from './workflow/workflow.ts';
 
 export interface SessionDiagnosisProps {
   /** Model specs that sessions may use; the first is the default. Default: `bedrock:global.anthropic.claude-sonnet-4-6`. */
   readonly models?: readonly [string, ...string[]];
-  /** Names or ARNs of existing log groups with agent telemetry, e.g. `aws/spans`. Default none. */
-  readonly logGroups?: readonly string[];
+  /** Log groups with agent telemetry: names or ARNs of existing ones, e.g. `aws/spans`, or with a filter. Default none. */
+  readonly logGroups?: readonly (string | LogGroupSource)[];
   /** Settings by agent: idle time, depth, model, confidence, votes, sampling, redaction. */
   readonly agents?: AgentConfiguration;
   /** Days that sessions and diagnoses are kept. Default 90. */
@@ -20,6 +21,11 @@ export interface SessionDiagnosisProps {
   readonly dailyBudgetUsd?: number;
   /** Chunks of one session analysed at once. Default 10. */
   readonly chunksAtOnce?: number;
+  /**
+   * Diagnoses that run at the same time, about; what is due beyond them waits. Each takes one Lambda function at a time, and
+   * up to `chunksAtOnce` for a long session. Default 100: a tenth of an account's usual 1,000 functions.
+   */
+  readonly maxRunning?: number;
   /** What becomes of bucket and table with the stack. Default: they stay. */
   readonly removalPolicy?: RemovalPolicy;
   /** Gets every alarm. Default: alarms are made, and seen in CloudWatch only. */
@@ -30,6 +36,9 @@ export interface SessionDiagnosisProps {
 
 const DEFAULT_MODEL = 'bedrock:global.anthropic.claude-sonnet-4-6';
 
+/** Of the construct in our own app, whose names are those of the stack alone. */
+const DEFAULT_ID = 'Diagnosis';
+
 /** Rootspan in one account and Region: everything from a log event to a stored diagnosis. */
 export class SessionDiagnosis extends Construct {
   readonly results: Results;
@@ -39,6 +48,7 @@ export class SessionDiagnosis extends Construct {
 
   constructor(scope: Construct, id: string, props: SessionDiagnosisProps = {}) {
     super(scope, id);
+    if (id !== DEFAULT_ID) this.node.setContext(INSTANCE, this.node.path.split('/').slice(1).join('-'));
     this.results = new Results(this, 'Results', {
       retentionDays: props.retentionDays ?? 90,
       removalPolicy: props.removalPolicy ?? RemovalPolicy.RETAIN,
@@ -56,8 +66,11 @@ export class SessionDiagnosis extends Construct {
     this.ingest = new Ingest(this, 'Ingest', {
       results: this.results,
       stateMachine: this.workflow.stateMachine,
-      logGroups: props.logGroups ?? [],
+      logGroups: (props.logGroups ?? []).map((source) =>
+        typeof source === 'string' ? { logGroup: source } : source,
+      ),
       agents,
+      maxRunning: props.maxRunning ?? 100,
       ...bundles,
     });
     this.monitoring = new Monitoring(this, 'Monitoring', {
@@ -76,13 +89,15 @@ export class SessionDiagnosis extends Construct {
       StateMachineArn: workflow.stateMachine.stateMachineArn,
       IngestFunction: ingest.ingest.function.functionName,
       DeadExecutionsUrl: workflow.deadExecutions.queueUrl,
-      // As `rootspan quarantine retry --timers` takes it.
+      SweepFunction: ingest.sweeper.function.functionName,
       TimersUrl: ingest.timers.queueUrl,
       DeadTimersArn: ingest.deadTimers.queueArn,
       DeadDeliveriesUrl: ingest.deadDeliveries.queueUrl,
     };
+    // Those of an instance with another id begin with it, so that a stack may hold several.
+    const prefix = this.node.id === DEFAULT_ID ? '' : this.node.id.replace(/[^A-Za-z0-9]/g, '');
     for (const [name, value] of Object.entries(outputs))
-      new CfnOutput(this, name, { value }).overrideLogicalId(name);
+      new CfnOutput(this, name, { value }).overrideLogicalId(`${prefix}${name}`);
   }
 }
 

@@ -7,13 +7,15 @@ import { COVERAGE_STATES, type Diagnosis, diagnosisSchema, OUTCOMES } from '../.
 import type { DiagnosisSummary } from '../../core/diagnosis/summary.ts';
 import { summarise } from '../../core/diagnosis/summary.ts';
 import { ConfigurationInvalidError, ResultConflictError } from '../../core/errors/errors.ts';
-import { diagnosisObjectKey } from '../../core/ports/object-keys.ts';
+import { diagnosisObjectKey, idHash } from '../../core/ports/object-keys.ts';
 import type { DiagnosisStore, ObjectStore, Page } from '../../core/ports/ports.ts';
 import {
   diagnosisKey,
   latestKey,
   sessionIndexKey,
   sessionPk,
+  shardFor,
+  shardsOf,
   TABLE,
   type TimelinePattern,
   timelinePk,
@@ -21,6 +23,7 @@ import {
 } from '../../core/ports/table.ts';
 import { categoryMatches } from '../../core/report-build/verdict.ts';
 import { FingerprintLedger } from './dynamo-fingerprints.ts';
+import { newestFirst } from './newest-first.ts';
 import type { Item, Table } from './table.ts';
 
 export interface DiagnosisStoreOptions {
@@ -61,6 +64,8 @@ const headSchema = z.object({
   diagnosisId: z.string(),
   contentHash: z.string(),
   summary: summarySchema,
+  /** Closing number of the content that was diagnosed. */
+  closing: z.number().default(0),
 });
 const bodySchema = z.union([z.object({ body: z.instanceof(Uint8Array) }), z.object({ bodyKey: z.string() })]);
 const HEAD = ['pk', 'sk', TABLE.expiry, 'diagnosisId', 'contentHash', 'summary'];
@@ -87,7 +92,7 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
     this.#fingerprints = new FingerprintLedger(this.#table);
   }
 
-  async put(diagnosis: Diagnosis): Promise<{ version: number; created: boolean }> {
+  async put(diagnosis: Diagnosis, closing?: number): Promise<{ version: number; created: boolean }> {
     const contentHash = diagnosisContentHash(diagnosis);
     for (let round = 0; round < PUT_ROUNDS; round++) {
       const heads = await this.#heads(diagnosis.sessionId);
@@ -95,35 +100,36 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
       if (same !== undefined) {
         if (same.contentHash !== contentHash)
           throw new ResultConflictError(
-            `session ${diagnosis.sessionId} already has version ${same.summary.version} with diagnosis id ` +
+            `session ${idHash(diagnosis.sessionId)} (hash of its id) already has version ${same.summary.version} with diagnosis id ` +
               `${diagnosis.diagnosisId} and other content: equal inputs gave different results. ` +
               'Keep the stored one, or diagnose with other options or another model to get a version of its own.',
           );
-        await this.#derive(same.summary, diagnosis.fingerprints);
+        // The same content may be closed again, after another: it is the newest then.
+        if (closing !== undefined && closing > same.closing)
+          await this.#table.update(diagnosisKey(diagnosis.sessionId, same.summary.version), {
+            set: { closing },
+            onlyIf: [{ closing: { is: '<', to: closing } }],
+          });
+        await this.#derive(same.summary, Math.max(same.closing, closing ?? 0), diagnosis.fingerprints);
         return { version: same.summary.version, created: false };
       }
       const version = (heads.at(-1)?.summary.version ?? 0) + 1;
       const stored = { ...diagnosis, version };
-      if (await this.#create(stored, contentHash)) {
-        await this.#derive(summarise(stored), stored.fingerprints);
+      // Diagnosed by hand, it is of the newest content that is known.
+      const order = closing ?? Math.max(0, ...heads.map((head) => head.closing));
+      if (await this.#create(stored, order, contentHash)) {
+        await this.#derive(summarise(stored), order, stored.fingerprints);
         return { version, created: true };
       }
     }
     throw new ResultConflictError(
-      `session ${diagnosis.sessionId}: ${PUT_ROUNDS} other versions were written while this one was being stored; try again`,
+      `session ${idHash(diagnosis.sessionId)}: ${PUT_ROUNDS} other versions were written while this one was being stored; try again`,
     );
   }
 
   async latest(sessionId: string): Promise<Diagnosis | null> {
-    for await (const item of this.#table.query({
-      pk: sessionPk(sessionId),
-      prefix: 'DIAGNOSIS#',
-      newestFirst: true,
-      pageSize: 1,
-    })) {
-      return await this.#load(item);
-    }
-    return null;
+    const newest = newestOf(await this.#heads(sessionId));
+    return newest === null ? null : await this.version(sessionId, newest.summary.version);
   }
 
   async version(sessionId: string, version: number): Promise<Diagnosis | null> {
@@ -135,20 +141,25 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
     const heads = await this.#heads(sessionId);
     const index = await this.#table.get(sessionIndexKey(sessionId));
     const given = index !== null && isGivenAway(index);
-    return heads.map(({ summary }, at) => ({ ...summary, superseded: given || at < heads.length - 1 }));
+    const newest = newestOf(heads);
+    return heads.map((head) => ({ ...head.summary, superseded: given || head !== newest }));
   }
 
   async recent(query: Parameters<DiagnosisStore['recent']>[0]): Promise<Page<DiagnosisSummary>> {
     const limit = query.limit ?? DEFAULT_LIMIT;
     const pk = timelinePk(patternOf(query));
     const found: { sk: string; summary: z.infer<typeof summarySchema> }[] = [];
-    for await (const item of this.#table.query({
-      pk,
-      newestFirst: true,
-      pageSize: limit + 1,
-      ...(query.since === undefined ? {} : { from: query.since }),
-      ...(query.next === undefined ? {} : { after: { pk, sk: decodeNext(query.next) } }),
-    })) {
+    const after = query.next === undefined ? null : decodeNext(query.next);
+    const shards = shardsOf(pk).map((shard) =>
+      this.#table.query({
+        pk: shard,
+        newestFirst: true,
+        pageSize: limit + 1,
+        ...(query.since === undefined ? {} : { from: query.since }),
+        ...(after === null ? {} : { after: { pk: shard, sk: after } }),
+      }),
+    );
+    for await (const item of newestFirst(shards, ({ sk }) => sk)) {
       const summary = summarySchema.parse(item.summary);
       // The first filter chose the list; further ones narrow it.
       if (matches(summary, query)) found.push({ sk: item.sk, summary });
@@ -162,7 +173,7 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
         ...summary,
         superseded:
           given.has(sessionPk(summary.sessionId)) ||
-          summary.version < (newest.get(sessionPk(summary.sessionId)) ?? summary.version),
+          summary.version !== (newest.get(sessionPk(summary.sessionId)) ?? summary.version),
       })),
       ...(found.length > limit && last !== undefined ? { next: encodeNext(last.sk) } : {}),
     };
@@ -185,12 +196,13 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
     return heads;
   }
 
-  async #create(diagnosis: Diagnosis, contentHash: string): Promise<boolean> {
+  async #create(diagnosis: Diagnosis, closing: number, contentHash: string): Promise<boolean> {
     const bytes = gzipSync(JSON.stringify(diagnosis));
     const head = {
       ...diagnosisKey(diagnosis.sessionId, diagnosis.version),
       diagnosisId: diagnosis.diagnosisId,
       contentHash,
+      closing,
       summary: summarise(diagnosis),
       ...this.#expiry(),
     };
@@ -204,16 +216,18 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
 
   async #derive(
     summary: Omit<DiagnosisSummary, 'superseded'>,
+    closing: number,
     fingerprints: readonly string[],
   ): Promise<void> {
     const { sessionId, version, createdAt } = summary;
+    const order = versionOrder(closing, version);
     await this.#table.putIf(
-      { ...latestKey(sessionId), version, ...this.#expiry() },
-      { absentOrLess: 'version', than: version },
+      { ...latestKey(sessionId), version, order, ...this.#expiry() },
+      { absentOrLess: 'order', than: order },
     );
     const sk = timelineSk(createdAt, sessionId, version);
     for (const pattern of patternsFor(summary))
-      await this.#table.put({ pk: timelinePk(pattern), sk, summary, ...this.#expiry() });
+      await this.#table.put({ pk: shardFor(timelinePk(pattern), sessionId), sk, summary, ...this.#expiry() });
     for (const fingerprint of new Set(fingerprints))
       await this.#fingerprints.record(fingerprint, sessionId, createdAt, this.#expiry());
   }
@@ -224,7 +238,7 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
     const bytes = 'body' in body ? body.body : await this.#objects.get(body.bodyKey);
     if (bytes === null)
       throw new ConfigurationInvalidError(
-        `the body of diagnosis ${summary.sessionId} version ${summary.version} is gone from the object store: ` +
+        `the body of the diagnosis of session ${idHash(summary.sessionId)}, version ${summary.version} is gone from the object store: ` +
           'its retention must not be shorter than that of the table',
       );
     const text = gunzipSync(bytes, { maxOutputLength: MAX_BODY_BYTES }).toString('utf8');
@@ -249,6 +263,21 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
     if (retentionDays === null) return {};
     return { [TABLE.expiry]: Math.floor(this.#clock.now() / 1000) + retentionDays * 86_400 };
   }
+}
+
+/**
+ * Which of two diagnoses of a session is the newer: that of the later closing, whenever it was written; of one closing,
+ * that which was written later. As text of fixed width.
+ */
+const versionOrder = (closing: number, version: number): string =>
+  [closing, version].map((n) => String(n).padStart(9, '0')).join('#');
+
+function newestOf<Head extends z.infer<typeof headSchema>>(heads: readonly Head[]): Head | null {
+  const order = ({ closing, summary }: Head): string => versionOrder(closing, summary.version);
+  return heads.reduce<Head | null>(
+    (best, head) => (best === null || order(head) > order(best) ? head : best),
+    null,
+  );
 }
 
 /** Of the session index (ingest): `ownedBy` names the session that the traces belong to. */

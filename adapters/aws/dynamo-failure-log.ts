@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Clock } from '../../core/base/clock.ts';
 import type { ExecutionFailure, FailureLog } from '../../core/ports/ports.ts';
-import { FAILURES_INDEX_PK, failureKey, sessionPk, TABLE } from '../../core/ports/table.ts';
+import { FAILURES_INDEX_PK, failureKey, sessionPk, shardFor, TABLE } from '../../core/ports/table.ts';
 import type { Table } from './table.ts';
 
 const failureSchema = z.object({
@@ -30,7 +30,7 @@ export class DynamoFailureLog implements FailureLog {
     await this.#table.put({
       ...failureKey(failure.sessionId, failure.executionName),
       ...failure,
-      [TABLE.index.partitionKey]: FAILURES_INDEX_PK,
+      [TABLE.index.partitionKey]: shardFor(FAILURES_INDEX_PK, failure.sessionId),
       [TABLE.index.sortKey]: failure.at,
       ...(this.#retentionDays === null
         ? {}

@@ -1,13 +1,17 @@
 import * as z from 'zod';
 import type { Clock } from '../../core/base/clock.ts';
-import type { SessionIndex, SessionState } from '../../core/ports/ingest-ports.ts';
+import type { ClosedAs, SessionIndex, SessionState } from '../../core/ports/ingest-ports.ts';
 import {
-  PENDING_INDEX_PK,
-  pendingIndexSk,
+  DEFERRED_PREFIX,
+  DUE_INDEX_PK,
+  deferredKey,
+  dueIndexSk,
   SESSION_TRACE_PREFIX,
   sessionIndexKey,
   sessionPk,
   sessionTraceKey,
+  shardFor,
+  shardsOf,
   TABLE,
   TRACE_SESSION_PREFIX,
   tracePk,
@@ -21,13 +25,32 @@ const stateSchema = z.object({
   lastSeen: z.number(),
   lastBatch: z.string(),
   open: z.boolean().default(false),
-  timer: z.string().nullable().default(null),
+  dueAt: z.number().nullable().default(null),
+  hints: z.number().default(0),
+  idleSeconds: z.number().nullable().default(null),
+  part: z.number().default(1),
+  partSince: z.number().nullable().default(null),
   closedAt: z.number().nullable().default(null),
   closedHash: z.string().nullable().default(null),
   closings: z.number().default(0),
+  claimedHash: z.string().nullable().default(null),
+  diagnoses: z.number().default(0),
+  notBefore: z.number().nullable().default(null),
   ownedBy: z.string().nullable().default(null),
   skipped: z.string().nullable().default(null),
 });
+
+const deferredSchema = z.object({ hash: z.string(), bytes: z.instanceof(Uint8Array) });
+
+/** A trace whose agent shows itself later than this is read without what came before. */
+const DEFERRED_SECONDS = 3 * 86_400;
+
+const { partitionKey: IPK, sortKey: ISK } = TABLE.index;
+/** What an open session has and a closed one has not. */
+const OPEN_ONLY = ['dueAt', 'hints', 'idleSeconds', IPK, ISK];
+
+/** Due sessions asked for at once: the first that is not due ends the reading. */
+const DUE_PAGE = 100;
 
 export interface SessionIndexOptions {
   /** After which the index forgets a session that got no more records; `null` keeps it. */
@@ -70,23 +93,32 @@ export class DynamoSessionIndex implements SessionIndex {
     return found;
   }
 
-  async touch(sessionId: string, { at, batch }: { at: number; batch: string }): Promise<SessionState> {
+  async defer(traceId: string, { hash, bytes }: { hash: string; bytes: Uint8Array }): Promise<void> {
+    const expiry = Math.floor(this.#clock.now() / 1000) + DEFERRED_SECONDS;
+    await this.#table.put({ ...deferredKey(traceId, hash), hash, bytes, [TABLE.expiry]: expiry });
+  }
+
+  async *deferred(traceId: string): AsyncGenerator<{ hash: string; bytes: Uint8Array }> {
+    for await (const item of this.#table.query({ pk: tracePk(traceId), prefix: DEFERRED_PREFIX }))
+      yield deferredSchema.parse(item);
+  }
+
+  async touch(
+    sessionId: string,
+    arrival: { at: number; batch: string; dueAt: number },
+  ): Promise<SessionState> {
+    const { at, batch, dueAt } = arrival;
     const key = sessionIndexKey(sessionId);
     const arrived = { sessionId, lastBatch: batch, open: true, ...this.#expiry() };
+    const due = { dueAt, [IPK]: shardFor(DUE_INDEX_PK, sessionId), [ISK]: dueIndexSk(dueAt) };
+    const keep = { firstSeen: at, partSince: at, ...due };
     const moved = await this.#table.update(key, {
-      set: { ...arrived, lastSeen: at, [TABLE.index.sortKey]: pendingIndexSk(at) },
-      keep: { firstSeen: at },
+      set: { ...arrived, lastSeen: at },
+      keep,
       onlyIf: [{ lastSeen: 'absent' }, { lastSeen: { is: '<=', to: at } }],
     });
     // Another Lambda with a faster clock was here: time does not move back, but the arrival must still show.
-    return parseState(moved ?? (await this.#table.update(key, { set: arrived })));
-  }
-
-  async markArmed(sessionId: string, token: string): Promise<void> {
-    await this.#table.update(sessionIndexKey(sessionId), {
-      set: { timer: token, [TABLE.index.partitionKey]: PENDING_INDEX_PK },
-      onlyIf: [{ timer: 'absent' }],
-    });
+    return parseState(moved ?? (await this.#table.update(key, { set: arrived, keep })));
   }
 
   async state(sessionId: string): Promise<SessionState | null> {
@@ -94,21 +126,80 @@ export class DynamoSessionIndex implements SessionIndex {
     return item === null ? null : parseState(item);
   }
 
+  async postpone(
+    sessionId: string,
+    seen: number,
+    { dueAt, hints, idleSeconds }: { dueAt: number; hints: number; idleSeconds: number | null },
+  ): Promise<boolean> {
+    const item = await this.#table.update(sessionIndexKey(sessionId), {
+      set: { dueAt, [ISK]: dueIndexSk(dueAt), hints, ...(idleSeconds === null ? {} : { idleSeconds }) },
+      onlyIf: [{ dueAt: { is: '=', to: seen } }],
+    });
+    return item !== null;
+  }
+
+  async claim(sessionId: string, seen: number, hash: string): Promise<boolean> {
+    const item = await this.#table.update(sessionIndexKey(sessionId), {
+      set: { closings: seen + 1, claimedHash: hash },
+      onlyIf: [{ closings: { is: '=', to: seen } }, ...(seen === 0 ? [{ closings: 'absent' as const }] : [])],
+    });
+    return item !== null;
+  }
+
   async markClosed(
     sessionId: string,
     seen: Pick<SessionState, 'lastSeen' | 'lastBatch'>,
-    closing: Pick<SessionState, 'closedAt' | 'closedHash' | 'closings' | 'ownedBy' | 'skipped'>,
+    closing: ClosedAs,
   ): Promise<boolean> {
     const item = await this.#table.update(sessionIndexKey(sessionId), {
       set: { ...closing, open: false },
-      remove: ['timer', TABLE.index.partitionKey],
+      remove: OPEN_ONLY,
       onlyIf: [{ lastSeen: { is: '=', to: seen.lastSeen }, lastBatch: { is: '=', to: seen.lastBatch } }],
     });
     return item !== null;
   }
 
-  async *pending(): AsyncGenerator<SessionState> {
-    for await (const item of this.#table.query({ pk: PENDING_INDEX_PK, index: true })) yield parseState(item);
+  async endPart(
+    seen: Pick<SessionState, 'sessionId' | 'part' | 'lastSeen' | 'lastBatch'>,
+    {
+      closedAt,
+      skipped,
+      dueAt,
+      more,
+    }: { closedAt: number | null; skipped: string | null; dueAt: number; more: boolean },
+  ): Promise<void> {
+    const key = sessionIndexKey(seen.sessionId);
+    const fresh = { closedHash: null, claimedHash: null, diagnoses: 0, notBefore: null, ownedBy: null };
+    const ended = { ...fresh, closedAt, skipped, part: seen.part + 1 };
+    const isSeen = [{ part: { is: '=', to: seen.part } as const }, { part: 'absent' as const }].slice(
+      0,
+      seen.part === 1 ? 2 : 1,
+    );
+    const nothingCame = {
+      lastSeen: { is: '=', to: seen.lastSeen } as const,
+      lastBatch: { is: '=', to: seen.lastBatch } as const,
+    };
+    const closed =
+      !more &&
+      (await this.#table.update(key, {
+        set: { ...ended, open: false },
+        remove: [...OPEN_ONLY, 'partSince'],
+        onlyIf: isSeen.map((part) => ({ ...part, ...nothingCame })),
+      }));
+    if (closed === false || closed === null)
+      await this.#table.update(key, {
+        set: { ...ended, partSince: closedAt, dueAt, [ISK]: dueIndexSk(dueAt), hints: 0 },
+        onlyIf: isSeen,
+      });
+  }
+
+  async *due(until: number): AsyncGenerator<SessionState> {
+    const to = dueIndexSk(until);
+    for (const pk of shardsOf(DUE_INDEX_PK))
+      for await (const item of this.#table.query({ pk, index: true, pageSize: DUE_PAGE })) {
+        if (String(item[ISK]) > to) break;
+        yield parseState(item);
+      }
   }
 
   #expiry(): Record<string, number> {

@@ -1,6 +1,7 @@
 import {
   DescribeExecutionCommand,
   ExecutionAlreadyExists,
+  ListExecutionsCommand,
   type SFNClient,
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
@@ -20,6 +21,17 @@ export class SfnWorkflowStarter implements WorkflowStarter {
   constructor(client: SFNClient, stateMachineArn: string) {
     this.#client = client;
     this.#stateMachineArn = stateMachineArn;
+  }
+
+  async running(): Promise<number> {
+    const { executions = [] } = await this.#client.send(
+      new ListExecutionsCommand({
+        stateMachineArn: this.#stateMachineArn,
+        statusFilter: 'RUNNING',
+        maxResults: 1000,
+      }),
+    );
+    return executions.length;
   }
 
   async start(name: string, input: WorkflowInput): Promise<'started' | 'exists'> {

@@ -1,5 +1,11 @@
-import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { GetQueueAttributesCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { checkTimerDelay, type Timer, type TimerQueue } from '../../core/ports/ingest-ports.ts';
+
+const COUNTS = [
+  'ApproximateNumberOfMessages',
+  'ApproximateNumberOfMessagesNotVisible',
+  'ApproximateNumberOfMessagesDelayed',
+] as const;
 
 /** One delayed message a timer; its body names the session, so that the receiver reads the rest from the index. */
 export class SqsTimerQueue implements TimerQueue {
@@ -20,5 +26,12 @@ export class SqsTimerQueue implements TimerQueue {
         DelaySeconds: delaySeconds,
       }),
     );
+  }
+
+  async backlog(): Promise<number> {
+    const { Attributes = {} } = await this.#client.send(
+      new GetQueueAttributesCommand({ QueueUrl: this.#queueUrl, AttributeNames: [...COUNTS] }),
+    );
+    return COUNTS.reduce((sum, name) => sum + Number(Attributes[name] ?? 0), 0);
   }
 }

@@ -6,8 +6,8 @@ export type Item = ItemKey & Record<string, unknown>;
 /** What must hold of the stored item for a write to happen. */
 export type Condition =
   | 'absent'
-  /** No item (or an expired one), or one whose number in the attribute is smaller: pointers that only move forward. */
-  | { readonly absentOrLess: string; readonly than: number }
+  /** No item (or an expired one), or one whose text in the attribute is smaller: pointers that only move forward. */
+  | { readonly absentOrLess: string; readonly than: string }
   /** Compare and set. */
   | { readonly attribute: string; readonly equals: string };
 

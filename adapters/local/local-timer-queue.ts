@@ -15,6 +15,10 @@ export class LocalTimerQueue implements TimerQueue {
     this.#waiting.push({ dueAt: this.#clock.now() + delaySeconds * 1000, timer });
   }
 
+  async backlog(): Promise<number> {
+    return this.#waiting.length;
+  }
+
   get waiting(): readonly { readonly dueAt: number; readonly timer: Timer }[] {
     return this.#waiting;
   }

@@ -36,6 +36,10 @@ export class LocalWorkflowStarter implements WorkflowStarter {
     );
   }
 
+  async running(): Promise<number> {
+    return (await this.open()).length;
+  }
+
   async open(): Promise<LocalExecution[]> {
     const found: LocalExecution[] = [];
     for await (const key of this.#objects.list(STARTED)) {

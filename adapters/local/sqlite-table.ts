@@ -173,7 +173,7 @@ export class SqliteTable implements Table {
     if (found === null || !this.#isAlive(found)) return true;
     if (condition === 'absent') return false;
     const value = found[condition.absentOrLess];
-    return typeof value === 'number' && value < condition.than;
+    return typeof value === 'string' && value < condition.than;
   }
 
   #isAlive(item: Item): boolean {

@@ -5,9 +5,10 @@ import { gzipSync } from 'node:zlib';
 import { LocalTimerQueue } from '../../adapters/local/local-timer-queue.ts';
 import { LocalWorkflowStarter } from '../../adapters/local/local-workflow-starter.ts';
 import { openLocalStores } from '../../adapters/local/open-stores.ts';
+import { runDue } from '../../adapters/local/run-due.ts';
 import { VirtualClock } from '../../adapters/local/virtual-clock.ts';
 import type { LogEvent } from '../../core/ingest/envelope.ts';
-import { DEFAULT_SETTINGS } from '../../core/ports/agent-settings.ts';
+import { DEFAULT_MAX_AGE_SECONDS, DEFAULT_SETTINGS } from '../../core/ports/agent-settings.ts';
 import { getJson } from '../../core/ports/carried.ts';
 import { sessionSchema, sessionSpans } from '../../core/session/session.ts';
 import { makeCloseSessionHandler } from '../../lambdas/close-session/handler.ts';
@@ -63,27 +64,44 @@ export async function measureIngest(atLeast: number): Promise<MeasuredIngest> {
     const timers = new LocalTimerQueue(clock);
     const deps = {
       objects: counting(stores.objects, 'object', ['putIfAbsent', 'put'], writes),
-      index: counting(stores.index, 'index', ['link', 'touch', 'markArmed', 'markClosed'], writes),
-      timers: counting(timers, 'timer', ['arm'], writes),
+      index: counting(
+        stores.index,
+        'index',
+        ['link', 'defer', 'touch', 'postpone', 'claim', 'markClosed', 'endPart'],
+        writes,
+      ),
+      timers,
       workflow: counting(workflow, 'execution', ['start'], writes),
       failures: counting(stores.failures, 'failure', ['record'], writes),
       clock,
       idleSeconds: DEFAULT_SETTINGS.idleSeconds,
       shortestIdleSeconds: DEFAULT_SETTINGS.idleSeconds,
+      maxAgeSeconds: DEFAULT_MAX_AGE_SECONDS,
       settingsFor: () => DEFAULT_SETTINGS,
       isOwnLogGroup: () => false,
     };
     const faults: unknown[] = [];
     const ingest = makeIngestHandler(deps);
-    const close = makeCloseSessionHandler(deps, (_body, error) => faults.push(error));
+    const close = makeCloseSessionHandler(deps, {
+      comeAgain: async () => {},
+      report: (_body, error) => faults.push(error),
+    });
     const heaps: number[] = [];
     const ingesting: Spent = { wallMs: 0, cpuMs: 0 };
     const closing: Spent = { wallMs: 0, cpuMs: 0 };
     let fresh = 0;
     const settle = (until?: number): Promise<void> =>
       spend(closing, async () => {
-        for (let timer = timers.next(until); timer !== null; timer = timers.next(until))
-          await close({ Records: [{ messageId: timer.token, body: JSON.stringify(timer) }] });
+        await runDue(
+          deps,
+          async (timer) => {
+            const { batchItemFailures } = await close({
+              Records: [{ messageId: timer.sessionId, body: JSON.stringify(timer) }],
+            });
+            return batchItemFailures.length === 0;
+          },
+          until,
+        );
       });
     for (let first = 0; first < sessions; first += AT_ONCE) {
       const count = Math.min(AT_ONCE, sessions - first);

@@ -1,11 +1,12 @@
 import { LocalTimerQueue } from '../../adapters/local/local-timer-queue.ts';
 import { LocalWorkflowStarter } from '../../adapters/local/local-workflow-starter.ts';
 import { type LocalStores, openLocalStores } from '../../adapters/local/open-stores.ts';
+import { runDue } from '../../adapters/local/run-due.ts';
 import { VirtualClock } from '../../adapters/local/virtual-clock.ts';
 import { plural } from '../../core/base/plural.ts';
 import { type ConfidenceWord, DEFAULT_OPTIONS } from '../../core/diagnosis/options.ts';
 import type { Depth } from '../../core/diagnosis/schema.ts';
-import { DEFAULT_SETTINGS } from '../../core/ports/agent-settings.ts';
+import { DEFAULT_MAX_AGE_SECONDS, DEFAULT_SETTINGS } from '../../core/ports/agent-settings.ts';
 import { makeCloseSessionHandler } from '../../lambdas/close-session/handler.ts';
 import { makeIngestHandler } from '../../lambdas/ingest/handler.ts';
 import { safeLine } from '../../report/escape.ts';
@@ -81,6 +82,7 @@ export function openLocalIngest(stores: LocalStores) {
     clock,
     idleSeconds: DEFAULT_SETTINGS.idleSeconds,
     shortestIdleSeconds: DEFAULT_SETTINGS.idleSeconds,
+    maxAgeSeconds: DEFAULT_MAX_AGE_SECONDS,
     settingsFor: () => DEFAULT_SETTINGS,
     // Nothing of ours is written to a log group locally.
     isOwnLogGroup: () => false,
@@ -90,13 +92,14 @@ export function openLocalIngest(stores: LocalStores) {
 async function deliver(files: readonly string[], local: LocalIngest, io: CliIo): Promise<ExitCode[]> {
   const handle = makeIngestHandler(local);
   const codes: ExitCode[] = [];
-  const sum = { stored: 0, duplicates: 0, unrelated: 0, quarantined: 0 };
+  const sum = { stored: 0, duplicates: 0, deferred: 0, unrelated: 0, quarantined: 0 };
   for (const file of files) {
     try {
       for (const delivery of readDeliveries(await readInput(file, io), file)) {
         const report = await handle(delivery);
         sum.stored += report.stored;
         sum.duplicates += report.duplicates;
+        sum.deferred += report.deferred;
         sum.unrelated += report.unrelated;
         sum.quarantined += report.quarantined.length;
       }
@@ -116,7 +119,15 @@ async function deliver(files: readonly string[], local: LocalIngest, io: CliIo):
     io.err('rootspan: what could not be read is kept: `rootspan quarantine list` says why\n');
     codes.push(ExitCode.Unknown);
   }
-  if (sum.stored + sum.quarantined === 0) {
+  if (sum.deferred > 0) {
+    // Nothing was looked at: that is not clean.
+    io.err(
+      `rootspan: ${plural(sum.deferred, 'record')} of traces that show no span of an agent, model or tool (other traffic, ` +
+        'or content that is not here): kept aside for three days, in case they do later\n',
+    );
+    codes.push(ExitCode.Unknown);
+  }
+  if (sum.stored + sum.deferred + sum.quarantined === 0) {
     io.err(
       'rootspan: no telemetry in the input; a session document is read by `rootspan diagnose`, ' +
         'and `rootspan doctor <file>` says what a file holds\n',
@@ -127,28 +138,29 @@ async function deliver(files: readonly string[], local: LocalIngest, io: CliIo):
 }
 
 /**
- * Lets time run until no timer is left. One that fails stays armed in the index, for the next run. What is closed
+ * Lets time run until nothing is due, what a run before left open included. A session that cannot be closed stays due, for
+ * the next run. What is closed
  * without a diagnosis is said with the reason, and never reads as clean: its code is Partial.
  */
 export async function settle(local: LocalIngest, io: CliIo): Promise<ExitCode[]> {
-  const waiting = new Set(local.timers.waiting.map(({ timer }) => timer.sessionId));
-  // Of a run that was broken off.
-  for await (const state of local.index.pending()) {
-    if (state.timer !== null && !waiting.has(state.sessionId))
-      await local.timers.arm({ sessionId: state.sessionId, token: state.timer }, 0);
-  }
   const codes: ExitCode[] = [];
-  const handle = makeCloseSessionHandler(local, (body, error) => {
-    const { text, exitCode } = explainError(error);
-    io.err(`rootspan: closing ${safeLine(body, 300)}: ${text}\n`);
-    codes.push(exitCode);
+  const handle = makeCloseSessionHandler(local, {
+    comeAgain: async () => {},
+    report: (body, error) => {
+      const { text, exitCode } = explainError(error);
+      io.err(`rootspan: closing ${safeLine(body, 300)}: ${text}\n`);
+      codes.push(exitCode);
+    },
   });
   const leftOut = new Map<string, string>();
-  for (let timer = local.timers.next(); timer !== null; timer = local.timers.next()) {
-    await handle({ Records: [{ messageId: timer.token, body: JSON.stringify(timer) }] });
+  await runDue(local, async (timer) => {
+    const { batchItemFailures } = await handle({
+      Records: [{ messageId: timer.sessionId, body: JSON.stringify(timer) }],
+    });
     const state = await local.index.state(timer.sessionId);
     if (state?.open === false && state.skipped !== null) leftOut.set(state.sessionId, state.skipped);
-  }
+    return batchItemFailures.length === 0;
+  });
   if (sayLeftOut(leftOut, io)) codes.push(ExitCode.Unknown);
   return codes;
 }

@@ -66,15 +66,11 @@ export async function quarantineShowCommand(id: string, flags: QuarantineFlags, 
  */
 export async function quarantineRetryCommand(
   ids: readonly string[],
-  flags: QuarantineFlags & { readonly timers?: string },
+  flags: QuarantineFlags,
   io: CliIo,
 ): Promise<number> {
   if (flags.store.startsWith('table:')) {
-    if (flags.timers === undefined)
-      throw new UsageError(
-        'retry in an account needs --timers <URL>, the queue that close-session listens to',
-      );
-    const account = await openAccountIngest(flags.store, flags.timers);
+    const account = await openAccountIngest(flags.store);
     try {
       return await retry(ids, account.ingest, io, 'their sessions are diagnosed when they have been silent');
     } finally {
@@ -96,7 +92,7 @@ export async function quarantineRetryCommand(
 async function retry(ids: readonly string[], deps: IngestDeps, io: CliIo, then: string): Promise<ExitCode> {
   const open = await itemsOf(deps, false);
   const chosen = ids.length === 0 ? open : ids.map((id) => choose(open, id));
-  const result = await retryQuarantined(chosen, deps);
+  const result = await retryQuarantined(chosen, deps, ids.length > 0);
   const further = result.resolved.length > 0 ? `; ${then}` : '';
   io.err(`rootspan: ${result.resolved.length} of ${chosen.length} could be read now${further}\n`);
   return result.open.length > 0 ? ExitCode.Unknown : ExitCode.Passed;

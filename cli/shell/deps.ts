@@ -72,34 +72,23 @@ function accountNames(where: string): { table: string; bucket: string } {
 /** What ingest needs, in an account. Rows keep the expiry that the deployed functions gave them. */
 export async function openAccountIngest(
   where: string,
-  timersUrl: string,
 ): Promise<{ ingest: IngestDeps; close(): Promise<void> }> {
   const { table, bucket } = accountNames(where);
-  const [
-    { DynamoDBClient },
-    { S3Client },
-    { SQSClient },
-    { S3ObjectStore },
-    { DynamoTable },
-    { DynamoSessionIndex },
-    { SqsTimerQueue },
-  ] = await Promise.all([
-    import('@aws-sdk/client-dynamodb'),
-    import('@aws-sdk/client-s3'),
-    import('@aws-sdk/client-sqs'),
-    import('../../adapters/aws/s3-object-store.ts'),
-    import('../../adapters/aws/dynamo-table.ts'),
-    import('../../adapters/aws/dynamo-session-index.ts'),
-    import('../../adapters/aws/sqs-timer-queue.ts'),
-  ]);
-  const clients = { dynamo: new DynamoDBClient({}), s3: new S3Client({}), sqs: new SQSClient({}) };
+  const [{ DynamoDBClient }, { S3Client }, { S3ObjectStore }, { DynamoTable }, { DynamoSessionIndex }] =
+    await Promise.all([
+      import('@aws-sdk/client-dynamodb'),
+      import('@aws-sdk/client-s3'),
+      import('../../adapters/aws/s3-object-store.ts'),
+      import('../../adapters/aws/dynamo-table.ts'),
+      import('../../adapters/aws/dynamo-session-index.ts'),
+    ]);
+  const clients = { dynamo: new DynamoDBClient({}), s3: new S3Client({}) };
   return {
     ingest: {
       objects: new S3ObjectStore(clients.s3, bucket),
       index: new DynamoSessionIndex(new DynamoTable(clients.dynamo, table, systemClock), systemClock, {
         retentionDays: null,
       }),
-      timers: new SqsTimerQueue(clients.sqs, timersUrl),
       clock: systemClock,
       // A first look that comes early only waits on; close-session knows each agent's own idle time.
       idleSeconds: MIN_IDLE_SECONDS,

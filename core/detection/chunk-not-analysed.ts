@@ -23,7 +23,7 @@ export function chunkNotAnalysed(prepared: Prepared, index: number, reason: stri
   const chunk = prepared.plan.chunks.find((candidate) => candidate.index === index);
   if (chunk === undefined)
     throw new SessionInvalidError(
-      `chunk ${index} is not in the plan of session ${prepared.session.sessionId}: expected one of ${prepared.plan.chunks.length}`,
+      `chunk ${index} is not in the plan: expected one of ${prepared.plan.chunks.length}`,
     );
   const spanIds = [...new Set(chunk.spans.map(({ spanId }) => spanId))];
   return {

@@ -2,6 +2,7 @@ import { gzipJson } from '../base/gzip.ts';
 import { quarantineKey } from '../ports/object-keys.ts';
 import { type LogEvent, unwrapPayload } from './envelope.ts';
 import { type Quarantined, textOf } from './quarantine.ts';
+import { SessionCaps } from './session-caps.ts';
 import { type IngestDeps, storeEvents } from './store-events.ts';
 
 /**
@@ -12,6 +13,8 @@ import { type IngestDeps, storeEvents } from './store-events.ts';
 export async function retryQuarantined(
   items: readonly Quarantined[],
   deps: IngestDeps,
+  /** Reads also what speaks of more sessions than are taken at once: somebody has looked at it. */
+  uncapped = false,
 ): Promise<{ readonly resolved: readonly string[]; readonly open: readonly string[] }> {
   const open: string[] = [];
   const events: LogEvent[] = [];
@@ -26,7 +29,12 @@ export async function retryQuarantined(
   events.sort(
     (a, b) => compare(a.logGroup, b.logGroup) || compare(a.logStream, b.logStream) || compare(a.id, b.id),
   );
-  const report = await storeEvents(events, [], deps);
+  const report = await storeEvents(
+    events,
+    [],
+    deps,
+    uncapped ? new SessionCaps(Infinity, Infinity) : new SessionCaps(),
+  );
   open.push(...report.quarantined);
   const still = new Set(open);
   const resolved = items.filter((item) => !still.has(item.id));

@@ -1,33 +1,36 @@
 import type { Clock } from '../base/clock.ts';
-import { forEachConcurrently } from '../base/for-each-concurrently.ts';
 import { sha256Hex } from '../base/hash.ts';
-import { MAX_TIMER_SECONDS, type SessionIndex, type TimerQueue } from '../ports/ingest-ports.ts';
+import type { SessionIndex } from '../ports/ingest-ports.ts';
 import type { ObjectStore } from '../ports/ports.ts';
 import { statedSessionId } from '../reading/assembly/ids.ts';
 import { isErrorLine, isTelling } from '../reading/assembly/records.ts';
+import { showsAgent } from '../reading/assembly/shows-agent.ts';
 import { isPieceOfLine, joinCutLines } from '../reading/decode/cut-lines.ts';
 import { decodeLogEventMessage } from '../reading/decode/decode-log-event.ts';
 import type { RawRecord } from '../reading/decode/format.ts';
 import { UNKNOWN_SPAN, UNKNOWN_TRACE } from '../reading/decode/raw-record.ts';
+import { completeAll } from './complete-all.ts';
 import type { EnvelopeTrouble, LogEvent } from './envelope.ts';
 import { quarantine } from './quarantine.ts';
-import { eventHash, OBJECTS_AT_ONCE, storeRawEvent } from './raw-events.ts';
+import { eventHash, packDelivery, type RawDelivery, rawKeyOf } from './raw-records.ts';
+import { SessionCaps } from './session-caps.ts';
 
 export interface IngestDeps {
   readonly objects: ObjectStore;
   readonly index: SessionIndex;
-  readonly timers: TimerQueue;
   readonly clock: Clock;
-  /** Silence after which a session is over, seconds. The first timer waits at most this long. */
+  /** Silence after which a session may be over, seconds: the shortest of any agent. */
   readonly idleSeconds: number;
   /** Log groups whose records are ours: analysing them would feed the pipeline with itself. */
   readonly isOwnLogGroup: (logGroup: string) => boolean;
 }
 
 export interface IngestReport {
-  /** Raw objects, one a log event and trace, that lie there now, and how many of them lay there before. */
+  /** Log events that are kept now, counted once for each of their traces, and how many of them were kept before. */
   readonly stored: number;
   readonly duplicates: number;
+  /** Log events of traces that show nothing of an agent: kept aside for a few days, in case they do later. */
+  readonly deferred: number;
   /** Ids of what could not be read and was kept as it came. */
   readonly quarantined: readonly string[];
   /** Events of our own log groups. */
@@ -43,22 +46,30 @@ interface Arrival {
   readonly records: readonly RawRecord[];
 }
 
+/** What a delivery brought of one trace that matters, and the sessions that the trace was linked to before. */
+interface TraceNews {
+  readonly traceId: string;
+  readonly records: readonly RawRecord[];
+  readonly hash: string;
+  readonly known: readonly string[];
+}
+
 /**
- * Stores a batch. Order matters and makes a retry after a crash at any point end in the same state: raw objects
- * first, then the links, then the touches, then the timers, each with the mark that it is armed. A crash before the
- * mark sends a second timer with the same token, which is harmless: closing is idempotent.
+ * Stores a delivery. Order matters and makes a retry after a crash at any point end in the same state: raw objects
+ * first, then the links, then the touches, which set the due time. Everything may be written again without harm.
  *
- * A record that cannot be read is quarantined and the batch goes on; a platform fault throws, and the whole batch
- * is delivered again.
+ * A record that cannot be read is quarantined and the rest goes on; a platform fault throws after everything else was
+ * done, and the whole delivery comes again.
  */
 export async function storeEvents(
   events: readonly LogEvent[],
   trouble: readonly EnvelopeTrouble[],
   deps: IngestDeps,
+  caps: SessionCaps = new SessionCaps(),
 ): Promise<IngestReport> {
   const quarantined: string[] = [];
-  const counts = { stored: 0, duplicates: 0, dropped: 0, unrelated: 0 };
-  for (const item of trouble) quarantined.push(await quarantine(item, deps));
+  const counts = { stored: 0, duplicates: 0, deferred: 0, dropped: 0, unrelated: 0 };
+  const bad: ({ reason: string; event: LogEvent } | EnvelopeTrouble)[] = [...trouble];
 
   const arrivals: Arrival[] = [];
   for (const event of joinCutLines(events)) {
@@ -67,16 +78,30 @@ export async function storeEvents(
       continue;
     }
     const read = readEvent(event);
-    if ('reason' in read) quarantined.push(await quarantine({ reason: read.reason, event }, deps));
-    else if (read.arrivals.length === 0) counts.unrelated += 1;
+    const refused = 'reason' in read ? read.reason : caps.refuse(read.arrivals);
+    if (refused !== null) bad.push({ reason: refused, event });
+    else if ('reason' in read || read.arrivals.length === 0) counts.unrelated += 1;
     else arrivals.push(...read.arrivals);
   }
-  await forEachConcurrently(arrivals, OBJECTS_AT_ONCE, async ({ traceId, event, records }) => {
-    const created = await storeRawEvent(traceId, event, records, deps.objects);
-    counts.stored += 1;
-    if (!created) counts.duplicates += 1;
+  await completeAll(bad, async (item) => {
+    quarantined.push(await quarantine(item, deps));
   });
-  await announce(arrivals, deps);
+  const news: TraceNews[] = [];
+  await completeAll(
+    Map.groupBy(arrivals, (arrival) => arrival.traceId),
+    async ([traceId, arrived]) => {
+      // One delivery may hold an event twice.
+      const group = [...new Map(arrived.map((arrival) => [eventHash(arrival.event), arrival])).values()];
+      const stored = await storeTrace(traceId, group, deps);
+      if (stored === 'deferred') counts.deferred += group.length;
+      else {
+        counts.stored += group.length;
+        if (!stored.fresh) counts.duplicates += group.length;
+        news.push(stored.news);
+      }
+    },
+  );
+  await announce(news, deps);
   return { ...counts, quarantined };
 }
 
@@ -118,72 +143,108 @@ function placeOf(record: RawRecord): string | null {
   return statedSessionId(record)?.value ?? null;
 }
 
-/** Tells the sessions of a batch that something arrived, once each, after all its records are stored. */
-async function announce(arrivals: readonly Arrival[], deps: IngestDeps): Promise<void> {
-  const at = deps.clock.now();
+/**
+ * Keeps what came of one trace. A trace that no record has shown to be an agent's costs one row that expires, and no
+ * look: most traces of an account are other services'. Whoever shows an agent later finds the row (close-session reads
+ * both), and who kept it aside looks again after the write, so that one of the two sees the other.
+ */
+async function storeTrace(
+  traceId: string,
+  group: readonly Arrival[],
+  deps: IngestDeps,
+): Promise<'deferred' | { readonly fresh: boolean; readonly news: TraceNews }> {
+  const records = group.flatMap((arrival) => arrival.records);
+  const delivery = await packDelivery(group);
+  let known = await deps.index.sessionsOfTrace(traceId);
+  if (
+    known.length === 0 &&
+    !records.some((record) => statedSessionId(record) !== null || showsAgent(record))
+  ) {
+    await keepAside(traceId, delivery, deps);
+    known = await deps.index.sessionsOfTrace(traceId);
+    if (known.length === 0) return 'deferred';
+  }
+  const fresh = await deps.objects.putIfAbsent(rawKeyOf(traceId, delivery), delivery.bytes);
+  return { fresh, news: { traceId, records, hash: delivery.hash, known } };
+}
+
+/** A row of the table takes 400 KB. */
+const MAX_DEFERRED_BYTES = 300_000;
+
+async function keepAside(traceId: string, delivery: RawDelivery, deps: IngestDeps): Promise<void> {
+  if (delivery.bytes.length <= MAX_DEFERRED_BYTES) await deps.index.defer(traceId, delivery);
+  else await deps.objects.putIfAbsent(rawKeyOf(traceId, delivery), delivery.bytes);
+}
+
+/** Tells the sessions of a delivery that something arrived, once each, after all its records are stored. */
+async function announce(news: readonly TraceNews[], deps: IngestDeps): Promise<void> {
   const concerned = new Map<string, Set<string>>();
   const losing = new Map<string, Set<string>>();
   const links: { traceId: string; sessionId: string }[] = [];
-  const traces = Map.groupBy(arrivals, (arrival) => arrival.traceId);
-  await forEachConcurrently(traces, OBJECTS_AT_ONCE, async ([traceId, group]) => {
-    const hashes = group.map(({ event }) => eventHash(event));
-    const known = await deps.index.sessionsOfTrace(traceId);
-    const { sessions, news } = sessionsOf(traceId, group, known);
-    for (const sessionId of sessions) collect(concerned, sessionId, hashes);
-    for (const sessionId of news) links.push({ traceId, sessionId });
-    // Sessions that have the trace already may have to give it up: they look again. Before the link is written,
-    // because afterwards it is no news any more.
-    if (news.length > 0) for (const sessionId of known) collect(losing, sessionId, hashes);
+  await completeAll(news, async (trace) => {
+    const { sessions, fresh, mayLose } = await sessionsOf(trace, deps.index);
+    for (const sessionId of sessions) collect(concerned, sessionId, trace.hash);
+    for (const sessionId of fresh) links.push({ traceId: trace.traceId, sessionId });
+    // Before the link is written, because afterwards it is no news any more.
+    for (const sessionId of mayLose) collect(losing, sessionId, trace.hash);
   });
+  const at = deps.clock.now();
   const touch = async ([sessionId, hashes]: [string, Set<string>]): Promise<void> => {
-    await touchAndArm(sessionId, { at, batch: sha256Hex([...hashes].sort().join('\n')) }, deps);
+    await touchSession(sessionId, { at, batch: sha256Hex([...hashes].sort().join('\n')) }, deps);
   };
-  await forEachConcurrently(losing, OBJECTS_AT_ONCE, touch);
-  await forEachConcurrently(links, OBJECTS_AT_ONCE, ({ traceId, sessionId }) =>
-    deps.index.link(traceId, sessionId),
-  );
-  await forEachConcurrently(concerned, OBJECTS_AT_ONCE, touch);
+  await completeAll(losing, touch);
+  await completeAll(links, ({ traceId, sessionId }) => deps.index.link(traceId, sessionId));
+  await completeAll(concerned, touch);
 }
 
 /**
- * The sessions that a trace's records concern: those they name; for records that name none, those that the trace is
- * known to belong to; else a session by the trace's own id, which hands over to the real one when it closes
- * (close-session). `news` are those that the trace is not linked to yet.
+ * The sessions that a trace's records concern: those they name; for records that name none, the one session that the
+ * trace is known to belong to, else a session by the trace's own id. That one hands over to the real one when it
+ * closes, and of a trace with many sessions it wakes those that got something (close-session): a nameless record wakes
+ * one session whatever their number, so that writes grow with the records.
+ *
+ * `fresh` are those that the trace is not linked to yet; `mayLose` are those that have spans by inheritance, which a
+ * further name may take from them.
  */
-function sessionsOf(
-  traceId: string,
-  group: readonly Arrival[],
-  known: readonly string[],
-): { readonly sessions: ReadonlySet<string>; readonly news: readonly string[] } {
+async function sessionsOf(
+  { traceId, records, known }: TraceNews,
+  index: SessionIndex,
+): Promise<{
+  readonly sessions: ReadonlySet<string>;
+  readonly fresh: readonly string[];
+  readonly mayLose: readonly string[];
+}> {
   const sessions = new Set<string>();
   let nameless = false;
-  for (const record of group.flatMap((arrival) => arrival.records)) {
+  for (const record of records) {
     const stated = statedSessionId(record)?.value;
     if (stated === undefined) nameless = true;
     else sessions.add(stated);
   }
-  if (nameless) {
-    const named = known.filter((sessionId) => sessionId !== traceId);
-    for (const sessionId of named) sessions.add(sessionId);
-    if (sessions.size === 0) sessions.add(traceId);
+  const others = known.filter((sessionId) => sessionId !== traceId);
+  const all = new Set([...sessions, ...others]);
+  const isNew = [...sessions].some((sessionId) => !known.includes(sessionId));
+  const [only] = all;
+  if (all.size > 1 ? nameless || isNew : nameless && only === undefined) sessions.add(traceId);
+  else if (nameless && only !== undefined) {
+    sessions.add(only);
+    // The trace's own id may be a session that somebody names, beside the other.
+    if (known.includes(traceId) && (await index.state(traceId))?.ownedBy === null) sessions.add(traceId);
   }
-  return { sessions, news: [...sessions].filter((sessionId) => !known.includes(sessionId)) };
+  const fresh = [...sessions].filter((sessionId) => !known.includes(sessionId));
+  if (fresh.length === 0) return { sessions, fresh, mayLose: [] };
+  return { sessions, fresh, mayLose: others.length > 1 ? [] : known };
 }
 
-function collect(into: Map<string, Set<string>>, sessionId: string, hashes: readonly string[]): void {
-  const set = into.get(sessionId) ?? new Set<string>();
-  for (const hash of hashes) set.add(hash);
-  into.set(sessionId, set);
+function collect(into: Map<string, Set<string>>, sessionId: string, hash: string): void {
+  into.set(sessionId, (into.get(sessionId) ?? new Set<string>()).add(hash));
 }
 
-/** Marks the arrival, and sends the session's timer if none is on its way. */
-export async function touchAndArm(
+/** Marks the arrival, and sets the session's due time if it has none. */
+export async function touchSession(
   sessionId: string,
-  arrival: { readonly at: number; readonly batch: string },
-  deps: Pick<IngestDeps, 'index' | 'timers' | 'idleSeconds'>,
+  { at, batch }: { readonly at: number; readonly batch: string },
+  { index, idleSeconds }: Pick<IngestDeps, 'index' | 'idleSeconds'>,
 ): Promise<void> {
-  const state = await deps.index.touch(sessionId, arrival);
-  if (state.timer !== null) return;
-  await deps.timers.arm({ sessionId, token: arrival.batch }, Math.min(deps.idleSeconds, MAX_TIMER_SECONDS));
-  await deps.index.markArmed(sessionId, arrival.batch);
+  await index.touch(sessionId, { at, batch, dueAt: at + idleSeconds * 1000 });
 }

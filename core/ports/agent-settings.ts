@@ -12,6 +12,11 @@ export const MIN_IDLE_SECONDS = 180;
 const settingsSchema = z.strictObject({
   /** Silence by arrival clock after which a session is over, seconds. */
   idleSeconds: z.number().int().min(1).max(86_400),
+  /**
+   * Least distance between the first diagnosis of a session and the second, seconds; doubles with each further one, up to
+   * a day. A session that comes back thirty times is not diagnosed thirty times.
+   */
+  returnSeconds: z.number().int().min(0).max(86_400),
   /** Model spec; `null` takes the stack's. */
   model: z.string().min(1).nullable(),
   depth: z.enum(DEPTHS),
@@ -32,6 +37,7 @@ export type AgentSettings = z.infer<typeof settingsSchema>;
 /** 15 minutes is what comparable systems wait by default (AgentCore online evaluation). */
 export const DEFAULT_SETTINGS: AgentSettings = {
   idleSeconds: 900,
+  returnSeconds: 3600,
   model: null,
   depth: 'standard',
   confidence: 'low',
@@ -41,11 +47,42 @@ export const DEFAULT_SETTINGS: AgentSettings = {
   redaction: 'credentials',
 };
 
-/** Unset fields of an agent take those of `default`, and those of `default` take DEFAULT_SETTINGS. */
-export const agentConfigurationSchema = z.strictObject({
-  default: settingsSchema.partial().optional(),
-  agents: z.record(z.string(), settingsSchema.partial()).optional(),
+/** A session that does not fall silent is closed once a day and goes on as a next part. */
+export const DEFAULT_MAX_AGE_SECONDS = 86_400;
+
+/** The most that an agent's name may choose. */
+const boundsSchema = z.strictObject({
+  depth: z.enum(DEPTHS).optional(),
+  votes: z.number().int().min(1).max(9).optional(),
 });
+
+/** Unset fields of an agent take those of `default`, and those of `default` take DEFAULT_SETTINGS. */
+export const agentConfigurationSchema = z
+  .strictObject({
+    default: settingsSchema.partial().optional(),
+    agents: z.record(z.string(), settingsSchema.partial()).optional(),
+    /**
+     * The name of an agent stands in telemetry, where whoever writes to a log group can put any: it chooses nothing dearer
+     * than `default` unless the account says here how far it may go.
+     */
+    bounds: boundsSchema.optional(),
+    /** Age, seconds, at which a session that goes on is closed and continued as a next part. Default: a day. */
+    maxAgeSeconds: z.number().int().min(3600).max(604_800).optional(),
+  })
+  .superRefine((configuration, context) => {
+    const most = { ...DEFAULT_SETTINGS, ...given(configuration.default), ...given(configuration.bounds) };
+    for (const [name, own] of Object.entries(configuration.agents ?? {})) {
+      const isDeeper = own.depth !== undefined && DEPTHS.indexOf(own.depth) > DEPTHS.indexOf(most.depth);
+      if (!isDeeper && (own.votes ?? 1) <= most.votes) continue;
+      context.addIssue({
+        code: 'custom',
+        path: ['agents', name],
+        message:
+          `asks for more than an agent's name may choose (depth ${most.depth}, votes ${most.votes}): ` +
+          'raise `bounds`, if whoever can write into the log groups may spend that much',
+      });
+    }
+  });
 export type AgentConfiguration = z.infer<typeof agentConfigurationSchema>;
 
 /** From the JSON text in the function's environment. ConfigurationInvalidError says what is wrong with it. */
@@ -73,6 +110,9 @@ export function settingsFor(configuration: AgentConfiguration, agent: string | n
 function given(settings: object | undefined): object {
   return Object.fromEntries(Object.entries(settings ?? {}).filter(([, value]) => value !== undefined));
 }
+
+export const maxAgeSeconds = (configuration: AgentConfiguration): number =>
+  configuration.maxAgeSeconds ?? DEFAULT_MAX_AGE_SECONDS;
 
 /** The shortest idle time of any agent: what the first timer of a session waits, whoever it turns out to be. */
 export function shortestIdleSeconds(configuration: AgentConfiguration): number {

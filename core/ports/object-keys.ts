@@ -13,9 +13,19 @@ export function keyPart(id: string): string {
   return `${readable}~${sha256Hex(id).slice(0, 32)}`;
 }
 
+/**
+ * What stands for a session or trace id wherever people who may not read sessions can see it: execution names, object
+ * keys, logs. Producers put e-mail addresses and customer numbers into session ids. 128 bits of SHA-256.
+ */
+export const idHash = (id: string): string => sha256Hex(id).slice(0, 32);
+
 /** The frozen normal form of a session. */
 export const sessionObjectKey = (sessionId: string, sessionHash: string): string =>
-  `sessions/${keyPart(sessionId)}/${sessionHash}.json.gz`;
+  `sessions/${idHash(sessionId)}/${sessionHash}.json.gz`;
+
+/** Which raw records the ended part of a session has; create-only. */
+export const sessionPartKey = (sessionId: string, part: number): string =>
+  `sessions/${idHash(sessionId)}/part-${part}.json.gz`;
 
 export const preparedKey = (executionName: string): string =>
   `executions/${keyPart(executionName)}/prepared.json.gz`;
@@ -36,23 +46,25 @@ export const agentConstraintsKey = (agent: string): string => `constraints/${key
 
 /** Body of a diagnosis too large for one DynamoDB item. */
 export const diagnosisObjectKey = (sessionId: string, diagnosisId: string, contentHash: string): string =>
-  `diagnoses/${keyPart(sessionId)}/${keyPart(diagnosisId)}-${contentHash.slice(0, 16)}.json.gz`;
+  `diagnoses/${idHash(sessionId)}/${keyPart(diagnosisId)}-${contentHash.slice(0, 16)}.json.gz`;
 
 /** A model's answer by the hash of its request. */
 export const answerKey = (requestHash: string): string => `cache/${keyPart(requestHash)}.json`;
 
-/** All raw records of a trace. The slash keeps a trace whose id begins with this one apart. */
-export const rawPrefix = (traceId: string): string => `raw/${keyPart(traceId)}/`;
-/** Records of one log event that belong to one trace; create-only. */
-export const rawKey = (traceId: string, eventHash: string): string =>
-  `${rawPrefix(traceId)}${eventHash}.json.gz`;
+/** All raw records of a trace; records without one are filed under their session's id. */
+export const rawPrefix = (traceId: string): string => `raw/${idHash(traceId)}/`;
+/** Records of one delivery that belong to one trace; create-only. */
+export const rawKey = (traceId: string, deliveryHash: string): string =>
+  `${rawPrefix(traceId)}${deliveryHash}.json.gz`;
 
 export const QUARANTINE_PREFIX = 'quarantine/';
 /** What could not be read, as it came. */
 export const quarantineKey = (hash: string): string => `${QUARANTINE_PREFIX}${hash}.json.gz`;
 
-/** Step Functions takes 80 characters of a restricted set, and refuses a name for 90 days once it was used. */
-export function executionName(sessionId: string, sessionHash: string): string {
-  const readable = sessionId.replace(/[^A-Za-z0-9_-]/g, '-').slice(0, 30);
-  return `${readable}-${sha256Hex(sessionId).slice(0, 8)}-${sessionHash.slice(0, 32)}`;
+/**
+ * Name of the execution that diagnoses a closing. Step Functions takes 80 characters of a restricted set, and refuses a
+ * name for 90 days once it was used. Begins with 16 digits of the session's hash: all executions of a session.
+ */
+export function executionName(sessionId: string, closing: number, sessionHash: string): string {
+  return `${idHash(sessionId).slice(0, 16)}-${closing}-${sessionHash.slice(0, 32)}`;
 }

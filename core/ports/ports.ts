@@ -27,8 +27,12 @@ export interface Page<T> {
  * Writes are conditional single-item writes; the same diagnosis written twice changes nothing.
  */
 export interface DiagnosisStore {
-  /** Stores a new version (or finds the identical one); returns the version it has. ResultConflictError if the id is taken by other content. */
-  put(diagnosis: Diagnosis): Promise<{ version: number; created: boolean }>;
+  /**
+   * Stores a new version (or finds the identical one); returns the version it has. ResultConflictError if the id is taken
+   * by other content. `closing` is the number of the session's closing: the latest diagnosis is that of the highest,
+   * whenever it was written. Without one it counts as of the newest content that is known.
+   */
+  put(diagnosis: Diagnosis, closing?: number): Promise<{ version: number; created: boolean }>;
   latest(sessionId: string): Promise<Diagnosis | null>;
   version(sessionId: string, version: number): Promise<Diagnosis | null>;
   versions(sessionId: string): Promise<readonly DiagnosisSummary[]>;

@@ -1,3 +1,4 @@
+import { sha256Hex } from '../base/hash.ts';
 import type { Outcome } from '../diagnosis/schema.ts';
 import { keyPart } from './object-keys.ts';
 
@@ -9,18 +10,23 @@ import { keyPart } from './object-keys.ts';
  * |---|---|---|---|---|
  * | diagnosis, one a version | `SESSION#<id>` | `DIAGNOSIS#<version>` | | |
  * | newest version | `SESSION#<id>` | `LATEST` | | |
- * | failure of an execution | `SESSION#<id>` | `FAILURE#<execution>` | `FAILURES` | time |
- * | session index (ingest) | `SESSION#<id>` | `INDEX` | `SESSIONS#pending` while armed | last seen |
+ * | failure of an execution | `SESSION#<id>` | `FAILURE#<execution>` | `FAILURES#<shard>` | time |
+ * | session index (ingest) | `SESSION#<id>` | `INDEX` | `DUE#<shard>` while open | due time |
  * | session has trace | `SESSION#<id>` | `TRACE#<trace>` | | |
  * | trace is of session | `TRACE#<trace>` | `SESSION#<id>` | | |
- * | timeline entry | `RECENT#<pattern>` | `<time>#<session>#<version>` | | |
- * | fingerprint | `FINGERPRINT#<fp>` | `STATE` | `FINGERPRINTS#<state>` | last seen |
+ * | delivery kept aside | `TRACE#<trace>` | `DEFERRED#<hash>` | | |
+ * | timeline entry | `RECENT#<pattern>#<shard>` | `<time>#<session>#<version>` | | |
+ * | fingerprint | `FINGERPRINT#<fp>` | `STATE` | `FINGERPRINTS#<state>#<shard>` | last seen |
+ * | count of its sessions | `FINGERPRINT#<fp>` | `STATE#<shard>` | | |
  * | fingerprint in a session | `FINGERPRINT#<fp>` | `SEEN#<session>` | | |
  * | budget counter | `BUDGET#<day>` | `SPENT` | | |
  *
  * Whatever has several list positions (a diagnosis has an agent, a service, an outcome and many categories) has
  * timeline entries of its own, written again without harm. Whatever moves through states stands in the sparse
  * index and moves with its item. No write touches two items at once.
+ *
+ * A partition takes 1,000 writes a second whatever the table does, so what all sessions share (what is due, failures,
+ * timelines, open fingerprints) stands in shards by the hash of its own id, and is read from all of them.
  */
 export const TABLE = {
   partitionKey: 'pk',
@@ -49,6 +55,16 @@ export const failureKey = (sessionId: string, executionName: string): ItemKey =>
   pk: sessionPk(sessionId),
   sk: `FAILURE#${keyPart(executionName)}`,
 });
+
+/** 16 partitions take 16,000 writes a second. */
+export const SHARDS = 16;
+const ALL_SHARDS = Array.from({ length: SHARDS }, (_, n) => n.toString(16));
+const shardOf = (id: string): string => sha256Hex(id).slice(0, 1);
+/** The partitions of a sharded key, for who reads them all. */
+export const shardsOf = (pk: string): string[] => ALL_SHARDS.map((shard) => `${pk}#${shard}`);
+/** The one in which an id stands. */
+export const shardFor = (pk: string, id: string): string => `${pk}#${shardOf(id)}`;
+
 export const FAILURES_INDEX_PK = 'FAILURES';
 
 /** The lists a diagnosis stands in. `all` is the list without a filter. */
@@ -80,9 +96,9 @@ export const fingerprintIndexPk = (state: FingerprintState): string => `FINGERPR
 export const budgetKey = (day: string): ItemKey => ({ pk: `BUDGET#${day}`, sk: 'SPENT' });
 
 export const sessionIndexKey = (sessionId: string): ItemKey => ({ pk: sessionPk(sessionId), sk: 'INDEX' });
-export const PENDING_INDEX_PK = 'SESSIONS#pending';
+export const DUE_INDEX_PK = 'DUE';
 /** Milliseconds, padded so that text order is time order. */
-export const pendingIndexSk = (ms: number): string => String(ms).padStart(15, '0');
+export const dueIndexSk = (ms: number): string => String(ms).padStart(15, '0');
 export const SESSION_TRACE_PREFIX = 'TRACE#';
 export const sessionTraceKey = (sessionId: string, traceId: string): ItemKey => ({
   pk: sessionPk(sessionId),
@@ -93,4 +109,11 @@ export const TRACE_SESSION_PREFIX = 'SESSION#';
 export const traceSessionKey = (traceId: string, sessionId: string): ItemKey => ({
   pk: tracePk(traceId),
   sk: `${TRACE_SESSION_PREFIX}${keyPart(sessionId)}`,
+});
+
+/** What came of a trace that shows nothing of an agent. */
+export const DEFERRED_PREFIX = 'DEFERRED#';
+export const deferredKey = (traceId: string, hash: string): ItemKey => ({
+  pk: tracePk(traceId),
+  sk: `${DEFERRED_PREFIX}${hash}`,
 });

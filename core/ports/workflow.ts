@@ -36,6 +36,8 @@ export const workflowInputSchema = z.object({
   /** Model spec; the stack's default when absent. */
   model: z.string().min(1).optional(),
   options: workflowOptionsSchema.optional(),
+  /** Closing number of the session (core/ports/ingest-ports.ts): orders its diagnoses. Absent when started by hand. */
+  closing: z.number().int().positive().optional(),
 });
 export type WorkflowInput = z.infer<typeof workflowInputSchema>;
 
@@ -84,7 +86,12 @@ export type WorkflowResult = z.infer<typeof workflowResultSchema>;
 export const caughtSchema = z.object({ Error: z.string(), Cause: z.string().optional() });
 
 /** Constraints and RootCause. With `error`: the model could not be asked, so the step does without it and says why. */
-export const modelStepEventSchema = z.object({ executionName, error: caughtSchema.optional() });
+export const modelStepEventSchema = z.object({
+  executionName,
+  /** For RootCause, which stores the diagnosis in the order of closings. */
+  input: workflowInputSchema.optional(),
+  error: caughtSchema.optional(),
+});
 
 const lambdaCauseSchema = z.object({ errorMessage: z.string() });
 

@@ -7,15 +7,16 @@ import { DynamoSessionIndex } from '../../adapters/aws/dynamo-session-index.ts';
 import { DynamoTable } from '../../adapters/aws/dynamo-table.ts';
 import { S3ObjectStore } from '../../adapters/aws/s3-object-store.ts';
 import { SfnWorkflowStarter } from '../../adapters/aws/sfn-workflow-starter.ts';
-import { SqsTimerQueue } from '../../adapters/aws/sqs-timer-queue.ts';
+import { comeAgainFrom } from '../../adapters/aws/sqs-visibility.ts';
 import { parseEnvironment } from '../../core/base/parse.ts';
 import { startOnce } from '../../core/base/start-once.ts';
+import { faultLine } from '../../core/ingest/report-fault.ts';
 import {
+  maxAgeSeconds,
   parseAgentConfiguration,
   settingsFor,
   shortestIdleSeconds,
 } from '../../core/ports/agent-settings.ts';
-import { redactText } from '../../core/redaction/redact-credentials.ts';
 import { closeSessionEnv } from './env.ts';
 import { makeCloseSessionHandler } from './handler.ts';
 
@@ -23,25 +24,23 @@ export const handler = startOnce(async () => {
   const env = parseEnvironment(closeSessionEnv, process.env);
   const clock = { now: () => Date.now() };
   const configuration = parseAgentConfiguration(env.AGENT_CONFIGURATION);
-  const table = new DynamoTable(new DynamoDBClient({}), env.TABLE_NAME, clock);
+  const table = new DynamoTable(new DynamoDBClient({ maxAttempts: 8 }), env.TABLE_NAME, clock);
   return makeCloseSessionHandler(
     {
-      objects: new S3ObjectStore(new S3Client({}), env.BUCKET_NAME),
+      objects: new S3ObjectStore(new S3Client({ maxAttempts: 8 }), env.BUCKET_NAME),
       failures: new DynamoFailureLog(table, clock, env.RETENTION_DAYS),
       index: new DynamoSessionIndex(table, clock, {
         retentionDays: env.RETENTION_DAYS,
       }),
-      timers: new SqsTimerQueue(new SQSClient({}), env.TIMER_QUEUE_URL),
       workflow: new SfnWorkflowStarter(new SFNClient({}), env.STATE_MACHINE_ARN),
       clock,
+      maxAgeSeconds: maxAgeSeconds(configuration),
       shortestIdleSeconds: shortestIdleSeconds(configuration),
       settingsFor: (agent) => settingsFor(configuration, agent),
     },
-    (body, error) => {
-      const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-      process.stderr.write(
-        `${JSON.stringify({ level: 'ERROR', timer: body.slice(0, 1000), error: redactText(text).slice(0, 4000) })}\n`,
-      );
+    {
+      comeAgain: comeAgainFrom(new SQSClient({}), env.TIMER_QUEUE_URL),
+      report: (body, error) => process.stderr.write(`${faultLine(body, error)}\n`),
     },
   );
 });

@@ -1,4 +1,6 @@
+import * as z from 'zod';
 import { unwrapLogEvents } from '../../core/ingest/envelope.ts';
+import { type PartialBatch, type QueueDeps, serveQueue } from '../../core/ingest/serve-queue.ts';
 import { type IngestDeps, type IngestReport, storeEvents } from '../../core/ingest/store-events.ts';
 
 /**
@@ -9,6 +11,28 @@ export function makeIngestHandler(deps: IngestDeps): (event: unknown) => Promise
   return async (event) => {
     const { events, trouble } = await unwrapLogEvents(event);
     return storeEvents(events, trouble, deps);
+  };
+}
+
+const queueEventSchema = z.object({
+  Records: z.array(z.object({ messageId: z.string(), body: z.string() })),
+});
+
+/**
+ * Deliveries from the queue, each a message; or one that somebody hands over by hand, as it came from CloudWatch.
+ * `count` hears what became of each.
+ */
+export function makeIngestQueueHandler(
+  deps: IngestDeps,
+  queue: QueueDeps,
+  count: (report: IngestReport) => void,
+): (event: unknown) => Promise<PartialBatch> {
+  const ingest = makeIngestHandler(deps);
+  return async (event) => {
+    if (queueEventSchema.safeParse(event).success)
+      return serveQueue(event, async (body) => count(await ingest(body)), queue);
+    count(await ingest(event));
+    return { batchItemFailures: [] };
   };
 }
 

@@ -9,7 +9,7 @@ import {
 import type { ModelLimits } from '../../core/model/port.ts';
 import type { TokenCounter } from '../../core/planning/tokens/counter.ts';
 import { getJson, putJson } from '../../core/ports/carried.ts';
-import { agentConstraintsKey, preparedKey } from '../../core/ports/object-keys.ts';
+import { agentConstraintsKey, idHash, preparedKey } from '../../core/ports/object-keys.ts';
 import type { ObjectStore } from '../../core/ports/ports.ts';
 import {
   MAX_CHUNKS,
@@ -42,7 +42,7 @@ export function makePreflightHandler(deps: PreflightDeps): (event: unknown) => P
     const session = parseAtDoor(sessionSchema, json, `the session at ${sessionKey}`);
     if (session.sessionId !== sessionId)
       throw new SessionInvalidError(
-        `the object ${sessionKey} holds session ${session.sessionId}, expected ${sessionId}`,
+        `the object ${sessionKey} holds the session ${idHash(session.sessionId)} (hash of its id), expected ${idHash(sessionId)}`,
       );
     const modelSpec = allowedModel(input.model, deps.models);
     const constraints = await constraintsOf(session.agent, deps.objects);
@@ -55,7 +55,7 @@ export function makePreflightHandler(deps: PreflightDeps): (event: unknown) => P
     const chunks = prepared.notAnalysed === null ? prepared.plan.chunks.map(({ index }) => index) : [];
     if (chunks.length > MAX_CHUNKS)
       throw new SessionTooLargeError(
-        `session ${sessionId} needs ${chunks.length} model calls for detection, at most ${MAX_CHUNKS} fit one execution: ` +
+        `session ${idHash(sessionId)} needs ${chunks.length} model calls for detection, at most ${MAX_CHUNKS} fit one execution: ` +
           'use a model with a larger window',
       );
     await putJson(deps.objects, preparedKey(executionName), prepared);

@@ -23,7 +23,11 @@ export interface RootCauseDeps {
 /** Explains what was found and stores the diagnosis, also when nothing was found or nothing could be analysed. */
 export function makeRootCauseHandler(deps: RootCauseDeps): (event: unknown) => Promise<WorkflowResult> {
   return async (event) => {
-    const { executionName, error } = parseAtDoor(modelStepEventSchema, event, 'the event of this step');
+    const { executionName, input, error } = parseAtDoor(
+      modelStepEventSchema,
+      event,
+      'the event of this step',
+    );
     const prepared = await getCarried<Prepared>(deps.objects, preparedKey(executionName));
     const merged = await getCarried<Merged>(deps.objects, mergedKey(executionName));
     const constrained = await getCarried<Constrained>(deps.objects, constrainedKey(executionName));
@@ -45,7 +49,7 @@ export function makeRootCauseHandler(deps: RootCauseDeps): (event: unknown) => P
             reasonForFault(error.Error, messageOfCaught(error)),
             nowIso,
           );
-    const { version, created } = await deps.diagnoses.put(diagnosis);
+    const { version, created } = await deps.diagnoses.put(diagnosis, input?.closing);
     const { sessionId, diagnosisId, outcome, coverage } = diagnosis;
     return { sessionId, version, diagnosisId, outcome, coverage: coverage.state, created };
   };

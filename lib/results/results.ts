@@ -40,6 +40,8 @@ export class Results extends Construct {
       objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
       enforceSSL: true,
       removalPolicy,
+      // A bucket that holds something is not deleted by CloudFormation.
+      autoDeleteObjects: removalPolicy === RemovalPolicy.DESTROY,
       lifecycleRules: [
         { id: 'uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
         { id: 'executions', prefix: 'executions/', expiration: Duration.days(EXECUTION_DAYS) },
@@ -113,6 +115,17 @@ export class Results extends Construct {
   giveTable(step: StepLambda, more: readonly string[] = []): void {
     const actions = ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', ...more];
     allow(step, actions, [this.table.tableArn]);
+    this.#nameTable(step);
+  }
+
+  /** The due times in the index, and the writes that move them on. */
+  giveDueTimes(step: StepLambda): void {
+    allow(step, ['dynamodb:Query'], [`${this.table.tableArn}/index/${TABLE.index.name}`]);
+    allow(step, ['dynamodb:UpdateItem'], [this.table.tableArn]);
+    this.#nameTable(step);
+  }
+
+  #nameTable(step: StepLambda): void {
     step.function.addEnvironment('TABLE_NAME', this.table.tableName);
     step.function.addEnvironment('RETENTION_DAYS', String(this.retentionDays));
   }

@@ -5,7 +5,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type * as z from 'zod';
-import { STEP_LOGS } from './own-log-groups.ts';
+import { instanceName, STEP_LOGS } from './own-log-groups.ts';
 
 export interface StepLambdaProps {
   /** Folder below `lambdas/`. */
@@ -34,7 +34,7 @@ export class StepLambda extends Construct {
     super(scope, id);
     this.timeout = props.timeout;
     const logGroup = new logs.LogGroup(this, 'Logs', {
-      logGroupName: `${STEP_LOGS}${Stack.of(this).stackName}/${props.step}`,
+      logGroupName: `${STEP_LOGS}${instanceName(this)}/${props.step}`,
       retention: logs.RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
@@ -54,6 +54,10 @@ export class StepLambda extends Construct {
       logGroup,
       role,
       loggingFormat: lambda.LoggingFormat.JSON,
+      // No function of ours sends to what invokes it. If one ever does, AWS ends the chain after about 16 hops.
+      recursiveLoop: lambda.RecursiveLoop.TERMINATE,
+      // Executions that are running go on with the version that they began with.
+      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
     });
     this.node.addValidation({
       validate: () => {

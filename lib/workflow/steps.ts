@@ -93,7 +93,7 @@ export function makeSteps(
     ...own,
   });
   results.giveObjects(rootCause, { read: ['executions', 'cache'], write: ['cache', 'diagnoses'] });
-  results.giveTable(rootCause);
+  results.giveTable(rootCause, ['dynamodb:UpdateItem']);
   giveModels(rootCause, models);
   results.giveBudget(rootCause, dailyBudgetUsd);
 

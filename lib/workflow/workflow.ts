@@ -1,11 +1,13 @@
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import * as tasks from 'aws-cdk-lib/aws-stepfunctions-tasks';
 import { Construct } from 'constructs';
 import { acknowledge, arnFinding } from '../step/acknowledge.ts';
-import { STATE_MACHINE_LOGS } from '../step/own-log-groups.ts';
+import { instanceName, STATE_MACHINE_LOGS } from '../step/own-log-groups.ts';
 import type { StepLambda } from '../step/step-lambda.ts';
 import { CONFIGURATION_FAULTS, MODEL_OUT_OF_REACH, MODEL_STEP_RETRIES, STEP_RETRIES } from './retries.ts';
 import { makeSteps, type StepsProps, type WorkflowSteps } from './steps.ts';
@@ -59,9 +61,10 @@ export class Workflow extends Construct {
     const merge = guarded(this.#task(steps.merge, 'Merge', STEP_RETRIES, { executionName: EXECUTION }));
     /** A step that asks the model, and the same step doing without it when the model stays out of reach. */
     const modelStep = (step: StepLambda, name: string, without: string, after?: sfn.IChainable) => {
-      const asking = this.#task(step, name, MODEL_STEP_RETRIES, { executionName: EXECUTION });
+      const event = { executionName: EXECUTION, input: objectAt('$$.Execution.Input') };
+      const asking = this.#task(step, name, MODEL_STEP_RETRIES, event);
       const doingWithout = guarded(
-        this.#task(step, without, STEP_RETRIES, { executionName: EXECUTION, error: objectAt(CAUGHT) }),
+        this.#task(step, without, STEP_RETRIES, { ...event, error: objectAt(CAUGHT) }),
       );
       // Before the general catch: the first that matches is taken.
       asking.addCatch(doingWithout, { errors: MODEL_OUT_OF_REACH, resultPath: CAUGHT });
@@ -81,7 +84,7 @@ export class Workflow extends Construct {
       timeout: Duration.hours(24),
       logs: {
         destination: new logs.LogGroup(this, 'Logs', {
-          logGroupName: `${STATE_MACHINE_LOGS}${Stack.of(this).stackName}`,
+          logGroupName: `${STATE_MACHINE_LOGS}${instanceName(this)}`,
           retention: logs.RetentionDays.ONE_MONTH,
           removalPolicy: RemovalPolicy.DESTROY,
         }),
@@ -89,6 +92,14 @@ export class Workflow extends Construct {
         includeExecutionData: false,
       },
     });
+    // Also older versions, for executions that began before a deployment.
+    for (const { function: fn } of Object.values(steps))
+      this.stateMachine.addToRolePolicy(
+        new iam.PolicyStatement({
+          actions: ['lambda:InvokeFunction'],
+          resources: [fn.functionArn, `${fn.functionArn}:*`],
+        }),
+      );
     this.#acknowledgeStateMachine(steps);
   }
 
@@ -99,7 +110,7 @@ export class Workflow extends Construct {
       acknowledge(
         this.stateMachine,
         rule,
-        'CDK allows the versions of the function as well; they are the same step.',
+        'The versions of the function: an execution goes on with the one it began with.',
         arnFinding(fn, ':*'),
       );
     acknowledge(
@@ -177,7 +188,8 @@ export class Workflow extends Construct {
     resultPath?: string,
   ): tasks.LambdaInvoke {
     const task = new tasks.LambdaInvoke(this, name, {
-      lambdaFunction: step.function,
+      // CDK's own types say of a version that its role may be undefined, and of a function that it may be absent.
+      lambdaFunction: step.function.currentVersion as lambda.IFunction,
       payloadResponseOnly: true,
       retryOnServiceExceptions: false,
       payload: sfn.TaskInput.fromObject(payload),

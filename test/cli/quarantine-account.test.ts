@@ -5,7 +5,6 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, expect, it, vi } from 'vitest';
 import { DynamoSessionIndex } from '../../adapters/aws/dynamo-session-index.ts';
@@ -19,7 +18,7 @@ import { span } from '../helpers/telemetry-records.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-it('retry in an account stores the record there, and the deployed timer queue hears of its session', async () => {
+it('retry in an account stores the record there, and its session is due', async () => {
   const dynamo = await startEmbeddedDynamo();
   const objects = new MemoryObjectStore();
   // As if an older reader had refused what this version can read.
@@ -41,8 +40,6 @@ it('retry in an account stores the record there, and the deployed timer queue he
     objects.objects.set(Key, Body);
     return {};
   });
-  const sqs = mockClient(SQSClient);
-  sqs.on(SendMessageCommand).resolves({});
   const endpoint = await dynamo.client.config.endpoint?.();
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', `http://${endpoint?.hostname}:${endpoint?.port}`);
   vi.stubEnv('AWS_REGION', 'local');
@@ -50,25 +47,17 @@ it('retry in an account stores the record there, and the deployed timer queue he
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'local');
   try {
     const store = `table:${dynamo.tableName}@bucket`;
-    const without = await rootspan(['quarantine', 'retry', '--store', store]);
-    expect(without.exitCode).toBe(2);
-    expect(without.err).toContain('--timers');
-
-    const run = await rootspan(['quarantine', 'retry', '--store', store, '--timers', 'https://queue']);
+    const run = await rootspan(['quarantine', 'retry', '--store', store]);
     expect(run.err).toContain('1 of 1 could be read now');
     expect(run.exitCode).toBe(0);
     const index = new DynamoSessionIndex(new DynamoTable(dynamo.client, dynamo.tableName, now), now, {
       retentionDays: null,
     });
-    expect(await index.state('S')).toMatchObject({ open: true });
-    const [message] = sqs.commandCalls(SendMessageCommand);
-    expect(message?.args[0].input).toMatchObject({ QueueUrl: 'https://queue', DelaySeconds: 180 });
-    expect(JSON.parse(message?.args[0].input.MessageBody ?? '')).toMatchObject({ sessionId: 'S' });
+    expect(await index.state('S')).toMatchObject({ open: true, dueAt: expect.any(Number) });
     const left = await rootspan(['quarantine', 'list', '--store', store]);
     expect(left.out).toBe('');
   } finally {
     s3.restore();
-    sqs.restore();
     await dynamo.close();
   }
 });

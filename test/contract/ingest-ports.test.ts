@@ -16,7 +16,12 @@ import { LocalWorkflowStarter } from '../../adapters/local/local-workflow-starte
 import { SqliteTable } from '../../adapters/local/sqlite-table.ts';
 import { VirtualClock } from '../../adapters/local/virtual-clock.ts';
 import { ResultConflictError } from '../../core/errors/errors.ts';
-import type { SessionIndex, TimerQueue, WorkflowStarter } from '../../core/ports/ingest-ports.ts';
+import type {
+  SessionIndex,
+  SessionState,
+  TimerQueue,
+  WorkflowStarter,
+} from '../../core/ports/ingest-ports.ts';
 import type { WorkflowInput } from '../../core/ports/workflow.ts';
 import { type EmbeddedDynamo, startEmbeddedDynamo } from '../helpers/embedded-dynamo.ts';
 import { MemoryObjectStore, MemorySessionIndex, MemoryWorkflowStarter } from '../helpers/memory-ports.ts';
@@ -56,7 +61,19 @@ describe.each<[string, () => SessionIndex]>([
     run += 1;
     return { index: open(), s: named('session'), t: named('trace') };
   };
-  const closing = { closedAt: 9, closedHash: 'h', closings: 1, ownedBy: null, skipped: null };
+  const closing = {
+    closedAt: 9,
+    closedHash: 'h',
+    diagnoses: 1,
+    notBefore: 99,
+    ownedBy: null,
+    skipped: null,
+  };
+  const all = async (states: AsyncIterable<SessionState>): Promise<SessionState[]> => {
+    const found: SessionState[] = [];
+    for await (const state of states) found.push(state);
+    return found;
+  };
 
   it('knows nothing of what it was not told', async () => {
     const { index, s, t } = fresh();
@@ -73,19 +90,26 @@ describe.each<[string, () => SessionIndex]>([
     expect([...(await index.sessionsOfTrace(t))].sort()).toEqual([s, `${s}#other`].sort());
   });
 
-  it('the first touch makes an open session without a timer', async () => {
+  it('the first touch makes an open session that is due', async () => {
     const { index, s } = fresh();
-    const state = await index.touch(s, { at: 5, batch: 'b' });
+    const state = await index.touch(s, { at: 5, batch: 'b', dueAt: 50 });
     expect(state).toEqual({
       sessionId: s,
       firstSeen: 5,
       lastSeen: 5,
       lastBatch: 'b',
       open: true,
-      timer: null,
+      dueAt: 50,
+      hints: 0,
+      idleSeconds: null,
+      part: 1,
+      partSince: 5,
       closedAt: null,
       closedHash: null,
       closings: 0,
+      claimedHash: null,
+      diagnoses: 0,
+      notBefore: null,
       ownedBy: null,
       skipped: null,
     });
@@ -94,71 +118,126 @@ describe.each<[string, () => SessionIndex]>([
 
   it('time moves forward only, but a late clock still shows that something arrived', async () => {
     const { index, s } = fresh();
-    await index.touch(s, { at: 5, batch: 'a' });
-    expect(await index.touch(s, { at: 8, batch: 'b' })).toMatchObject({
+    await index.touch(s, { at: 5, batch: 'a', dueAt: 50 });
+    expect(await index.touch(s, { at: 8, batch: 'b', dueAt: 50 })).toMatchObject({
       firstSeen: 5,
       lastSeen: 8,
       lastBatch: 'b',
     });
-    expect(await index.touch(s, { at: 3, batch: 'c' })).toMatchObject({
+    expect(await index.touch(s, { at: 3, batch: 'c', dueAt: 50 })).toMatchObject({
       firstSeen: 5,
       lastSeen: 8,
       lastBatch: 'c',
     });
   });
 
-  it('of two timers armed at once the first counts', async () => {
+  it('the due time is moved only from where it was seen', async () => {
     const { index, s } = fresh();
-    await index.touch(s, { at: 5, batch: 'a' });
-    await index.markArmed(s, 'one');
-    await index.markArmed(s, 'two');
-    expect(await index.state(s)).toMatchObject({ timer: 'one', open: true });
+    await index.touch(s, { at: 5, batch: 'a', dueAt: 50 });
+    await index.touch(s, { at: 7, batch: 'b', dueAt: 70 });
+    expect(await index.state(s)).toMatchObject({ dueAt: 50 });
+    expect(await index.postpone(s, 50, { dueAt: 90, hints: 1, idleSeconds: 300 })).toBe(true);
+    expect(await index.postpone(s, 50, { dueAt: 95, hints: 1, idleSeconds: null })).toBe(false);
+    expect(await index.state(s)).toMatchObject({ dueAt: 90, hints: 1, idleSeconds: 300, open: true });
+    expect(await index.postpone(s, 90, { dueAt: 99, hints: 0, idleSeconds: null })).toBe(true);
+    expect(await index.state(s)).toMatchObject({ dueAt: 99, hints: 0, idleSeconds: 300 });
+    expect(await index.postpone(`${s}-nobody`, 50, { dueAt: 90, hints: 1, idleSeconds: null })).toBe(false);
+    expect(await index.state(`${s}-nobody`)).toBeNull();
+  });
+
+  it('a closing number is given once, and to the one who saw the number before', async () => {
+    const { index, s } = fresh();
+    await index.touch(s, { at: 5, batch: 'a', dueAt: 50 });
+    expect(await index.claim(s, 0, 'one')).toBe(true);
+    expect(await index.claim(s, 0, 'two')).toBe(false);
+    expect(await index.state(s)).toMatchObject({ closings: 1, claimedHash: 'one' });
+    expect(await index.claim(s, 1, 'two')).toBe(true);
+    expect(await index.state(s)).toMatchObject({ closings: 2, claimedHash: 'two' });
+  });
+
+  it('the end of a part closes the session, and the next arrival begins the next part', async () => {
+    const { index, s } = fresh();
+    const seen = await index.touch(s, { at: 5, batch: 'a', dueAt: 50 });
+    await index.claim(s, 0, 'one');
+    const ending = { closedAt: 60, skipped: null, dueAt: 80, more: false };
+    await index.endPart(seen, ending);
+    const ended = { open: false, dueAt: null, part: 2, partSince: null, closings: 1, claimedHash: null };
+    expect(await index.state(s)).toMatchObject(ended);
+    // Once more, as after a crash: nothing.
+    await index.endPart(seen, ending);
+    expect(await index.state(s)).toMatchObject(ended);
+    expect(await index.touch(s, { at: 70, batch: 'b', dueAt: 170 })).toMatchObject({
+      open: true,
+      dueAt: 170,
+      part: 2,
+      partSince: 70,
+      firstSeen: 5,
+    });
   });
 
   it.each([
-    ['a later arrival', { at: 8, batch: 'a' }],
-    ['an arrival in the same millisecond', { at: 5, batch: 'b' }],
-    ['an arrival by a late clock', { at: 2, batch: 'b' }],
+    ['something came meanwhile', false, 'b'],
+    ['there is more than one part takes', true, 'a'],
+  ])('the end of a part, when %s, leaves the session open and due', async (_what, more, batch) => {
+    const { index, s } = fresh();
+    const seen = await index.touch(s, { at: 5, batch: 'a', dueAt: 50 });
+    await index.touch(s, { at: 5, batch, dueAt: 50 });
+    await index.endPart(seen, { closedAt: 60, skipped: null, dueAt: 80, more });
+    expect(await index.state(s)).toMatchObject({ open: true, dueAt: 80, part: 2, partSince: 60 });
+  });
+
+  it('what is kept aside of a trace is found again, each delivery once', async () => {
+    const { index, t } = fresh();
+    const bytes = new Uint8Array([1, 2, 3]);
+    for (const hash of ['h1', 'h2', 'h1']) await index.defer(t, { hash, bytes });
+    await index.defer(`${t}0`, { hash: 'h3', bytes });
+    const found = [];
+    for await (const delivery of index.deferred(t)) found.push(delivery);
+    expect(found).toEqual([
+      { hash: 'h1', bytes },
+      { hash: 'h2', bytes },
+    ]);
+    expect(await index.sessionsOfTrace(t)).toEqual([]);
+  });
+
+  it.each([
+    ['a later arrival', { at: 8, batch: 'a', dueAt: 80 }],
+    ['an arrival in the same millisecond', { at: 5, batch: 'b', dueAt: 80 }],
+    ['an arrival by a late clock', { at: 2, batch: 'b', dueAt: 80 }],
   ])('a closing that %s overtook ends nothing', async (_what, arrival) => {
     const { index, s } = fresh();
-    const seen = await index.touch(s, { at: 5, batch: 'a' });
-    await index.markArmed(s, 'one');
+    const seen = await index.touch(s, { at: 5, batch: 'a', dueAt: 50 });
     await index.touch(s, arrival);
     expect(await index.markClosed(s, seen, closing)).toBe(false);
-    expect(await index.state(s)).toMatchObject({ open: true, timer: 'one', closedHash: null });
+    expect(await index.state(s)).toMatchObject({ open: true, dueAt: 50, closedHash: null });
   });
 
-  it('a closed session has no timer, and the next arrival opens it and arms a new one', async () => {
+  it('a closed session is not due, and the next arrival opens it and makes it due', async () => {
     const { index, s } = fresh();
-    const seen = await index.touch(s, { at: 5, batch: 'a' });
-    await index.markArmed(s, 'one');
+    const seen = await index.touch(s, { at: 5, batch: 'a', dueAt: 50 });
     expect(await index.markClosed(s, seen, closing)).toBe(true);
-    expect(await index.state(s)).toMatchObject({ ...closing, open: false, timer: null });
-    expect(await index.touch(s, { at: 9, batch: 'b' })).toMatchObject({
+    expect(await index.state(s)).toMatchObject({ ...closing, open: false, dueAt: null });
+    expect(await index.touch(s, { at: 9, batch: 'b', dueAt: 90 })).toMatchObject({
       open: true,
-      timer: null,
-      closings: 1,
+      dueAt: 90,
+      hints: 0,
+      diagnoses: 1,
     });
-    await index.markArmed(s, 'two');
-    expect(await index.state(s)).toMatchObject({ timer: 'two' });
   });
 
-  it('lists what has a timer on its way, oldest arrival first', async () => {
+  it('lists what is open and due by then, and nothing else', async () => {
     const { index, s } = fresh();
-    for (const [name, at] of [
-      ['late', 30],
-      ['early', 10],
-      ['unarmed', 5],
+    for (const [name, dueAt] of [
+      ['due', 30],
+      ['at once', 31],
+      ['later', 32],
       ['closed', 7],
     ] as const) {
-      const seen = await index.touch(`${s}-${name}`, { at, batch: 'a' });
-      if (name !== 'unarmed') await index.markArmed(`${s}-${name}`, 't');
+      const seen = await index.touch(`${s}-${name}`, { at: 1, batch: 'a', dueAt });
       if (name === 'closed') await index.markClosed(`${s}-${name}`, seen, closing);
     }
-    const pending: string[] = [];
-    for await (const state of index.pending())
-      if (state.sessionId.startsWith(`${s}-`)) pending.push(state.sessionId);
-    expect(pending).toEqual([`${s}-early`, `${s}-late`]);
+    const due = (await all(index.due(31))).map(({ sessionId }) => sessionId);
+    expect(due.filter((id) => id.startsWith(`${s}-`)).sort()).toEqual([`${s}-at once`, `${s}-due`]);
   });
 });
 
@@ -188,12 +267,12 @@ describe.each<[string, () => { queue: TimerQueue; sent: () => unknown[] }]>([
 ])('a timer queue over %s', (_name, open) => {
   it('carries the timer and its delay', async () => {
     const { queue, sent } = open();
-    const timer = { sessionId: 's', token: 't', idleSeconds: 1800 };
+    const timer = { sessionId: 's' };
     await queue.arm(timer, 900);
-    await queue.arm({ sessionId: 'u', token: 't' }, 0);
+    await queue.arm({ sessionId: 'u' }, 0);
     expect(sent()).toEqual([
       { timer, delay: 900 },
-      { timer: { sessionId: 'u', token: 't' }, delay: 0 },
+      { timer: { sessionId: 'u' }, delay: 0 },
     ]);
   });
 
@@ -201,7 +280,7 @@ describe.each<[string, () => { queue: TimerQueue; sent: () => unknown[] }]>([
     'refuses DelaySeconds %d, which must be 0 to 900',
     async (delay) => {
       const { queue, sent } = open();
-      await expect(queue.arm({ sessionId: 's', token: 't' }, delay)).rejects.toThrow(/DelaySeconds/);
+      await expect(queue.arm({ sessionId: 's' }, delay)).rejects.toThrow(/DelaySeconds/);
       expect(sent()).toEqual([]);
     },
   );

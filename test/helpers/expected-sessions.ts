@@ -2,6 +2,7 @@ import { canonicalJson, sha256Hex } from '../../core/base/hash.ts';
 import type { LogEvent } from '../../core/ingest/envelope.ts';
 import { assembleSessions } from '../../core/reading/assembly/assemble.ts';
 import { statedSessionId } from '../../core/reading/assembly/ids.ts';
+import { showsAgent } from '../../core/reading/assembly/shows-agent.ts';
 import { decodeLogEventMessage } from '../../core/reading/decode/decode-log-event.ts';
 import type { RawRecord } from '../../core/reading/decode/format.ts';
 import { type Session, sessionSpans } from '../../core/session/session.ts';
@@ -22,7 +23,10 @@ export function expectedSessions(events: readonly LogEvent[]): Map<string, { has
   const linked = new Map<string, RawRecord[]>();
   for (const [traceId, records] of traces) {
     const named = new Set(records.flatMap((record) => statedSessionId(record)?.value ?? []));
-    for (const id of named.size === 0 ? [traceId] : named)
+    // Nothing of an agent: kept aside.
+    if (named.size === 0 && !records.some(showsAgent)) continue;
+    // What of a trace with several sessions belongs to none of them is a session by the trace's id.
+    for (const id of named.size === 1 ? named : [...named, traceId])
       linked.set(id, [...(linked.get(id) ?? []), ...records]);
   }
   const found = new Map<string, { hash: string; agent: boolean }>();

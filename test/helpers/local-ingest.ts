@@ -1,9 +1,14 @@
 import { LocalTimerQueue } from '../../adapters/local/local-timer-queue.ts';
+import { runDue } from '../../adapters/local/run-due.ts';
 import { VirtualClock } from '../../adapters/local/virtual-clock.ts';
 import { type CloseDeps, type Closing, closeSession } from '../../core/ingest/close-session.ts';
 import type { LogEvent } from '../../core/ingest/envelope.ts';
 import type { IngestDeps, IngestReport } from '../../core/ingest/store-events.ts';
-import { type AgentSettings, DEFAULT_SETTINGS } from '../../core/ports/agent-settings.ts';
+import {
+  type AgentSettings,
+  DEFAULT_MAX_AGE_SECONDS,
+  DEFAULT_SETTINGS,
+} from '../../core/ports/agent-settings.ts';
 import type { Timer } from '../../core/ports/ingest-ports.ts';
 import { makeIngestHandler } from '../../lambdas/ingest/handler.ts';
 import { envelopes } from './log-events.ts';
@@ -30,6 +35,7 @@ export class LocalIngest {
   readonly closings: { readonly timer: Timer; readonly closing: Closing }[] = [];
   settings: Partial<AgentSettings> = {};
   idleSeconds = DEFAULT_SETTINGS.idleSeconds;
+  maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS;
   /** Delivers what follows through these ports. */
   trap: Trap | null = null;
   /** Awaited before each port call: whoever holds it decides who goes on. */
@@ -40,7 +46,6 @@ export class LocalIngest {
     const ports = {
       objects: this.objects,
       index: this.index,
-      timers: this.timers,
       workflow: this.workflow,
       failures: this.failures,
     };
@@ -50,6 +55,7 @@ export class LocalIngest {
       clock,
       idleSeconds: this.idleSeconds,
       shortestIdleSeconds: this.idleSeconds,
+      maxAgeSeconds: this.maxAgeSeconds,
       isOwnLogGroup: (group) => group.startsWith('/rootspan/'),
       settingsFor: () => ({ ...DEFAULT_SETTINGS, idleSeconds: this.idleSeconds, ...this.settings }),
     };
@@ -62,23 +68,36 @@ export class LocalIngest {
     return reports;
   }
 
-  /** Lets time run until no timer is left (or none is due by then). */
+  /** Lets time run until nothing is due (or nothing by then). */
   async settle(until?: number): Promise<Closing[]> {
     const closings: Closing[] = [];
-    for (let timer = this.timers.next(until); timer !== null; timer = this.timers.next(until)) {
-      const closing = await closeSession(timer, this.deps);
-      closings.push(closing);
-      this.closings.push({ timer, closing });
-      if (closings.length > 10_000) throw new Error('timers without end');
-    }
+    const { clock, timers, maxAgeSeconds, idleSeconds } = this;
+    const sweeping = {
+      clock,
+      timers,
+      index: this.deps.index,
+      maxAgeSeconds,
+      shortestIdleSeconds: idleSeconds,
+    };
+    await runDue(
+      sweeping,
+      async (timer) => {
+        const closing = await closeSession(timer.sessionId, this.deps);
+        closings.push(closing);
+        this.closings.push({ timer, closing });
+        if (closings.length > 10_000) throw new Error('looks without end');
+        return true;
+      },
+      until,
+    );
     return closings;
   }
 
-  /** All timers due by then, taken at once. */
-  takeDue(until: number): Timer[] {
-    const due: Timer[] = [];
-    for (let timer = this.timers.next(until); timer !== null; timer = this.timers.next(until))
-      due.push(timer);
+  /** All sessions that are due by then. */
+  async takeDue(until: number): Promise<string[]> {
+    const due: string[] = [];
+    for await (const { sessionId } of this.index.due(until)) due.push(sessionId);
+    this.clock.moveTo(until);
     return due;
   }
 
@@ -112,7 +131,7 @@ function trapped<T extends Record<string, object>>(
           trap?.(call, 'before');
           const act = (): unknown => Reflect.apply(member, object, args);
           // A listing is no promise: it is taken whole when it is asked for.
-          if (String(name) === 'list') return act();
+          if (['list', 'due', 'deferred'].includes(String(name))) return act();
           const result = pause === null ? act() : pause(call).then(act);
           if (!(result instanceof Promise)) return result;
           return result.then((value: unknown) => {

@@ -66,6 +66,9 @@ function flatten(value: unknown): string {
   }
   if ('Ref' in value) {
     if (value.Ref === 'AWS::Partition') return 'aws';
+    // A version of a function: its ARN with the number.
+    const versioned = /^(.+)CurrentVersion[0-9A-F]/i.exec(String(value.Ref));
+    if (versioned !== null) return `arn:aws:lambda:eu-west-1:123456789012:function:${versioned[1]}:1`;
     return `https://sqs.eu-west-1.amazonaws.com/123456789012/${String(value.Ref)}`;
   }
   if ('Fn::GetAtt' in value && Array.isArray(value['Fn::GetAtt']))

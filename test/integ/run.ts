@@ -215,7 +215,7 @@ const untilVersion = ({ store }: Setting, sessionId: string, version: number): P
 /** Nothing is under way any more: no timer, no running execution. */
 const untilQuiet = ({ index, sfn, stack }: Setting): Promise<true> =>
   until('silence', async () => {
-    for await (const _ of index.pending()) return null;
+    for await (const _ of index.due(Number.MAX_SAFE_INTEGER)) return null;
     const { executions = [] } = await sfn.send(
       new ListExecutionsCommand({ stateMachineArn: stack.stateMachineArn, statusFilter: 'RUNNING' }),
     );
@@ -264,7 +264,8 @@ const SCENARIOS: readonly (readonly [string, (setting: Setting) => Promise<void>
       await putEvents(setting, RUNTIME_GROUP, (await records('agentcore-split-logs.json')).slice(0, LATE));
       await putEvents(setting, SPANS_GROUP, await records('agentcore-split-spans.json'));
       await until('the timer to be armed again', async () => {
-        for await (const state of setting.index.pending()) if (state.sessionId === SESSION_ID) return true;
+        for await (const state of setting.index.due(Number.MAX_SAFE_INTEGER))
+          if (state.sessionId === SESSION_ID) return true;
         return null;
       });
       await untilQuiet(setting);

@@ -22,9 +22,12 @@ function nameOf(resource: unknown): string {
   if (prefix?.[1] !== undefined) return prefix[1];
   const known: readonly (readonly [RegExp, string])[] = [
     [/Bucket[0-9A-F]{8}","Arn"\]/, 'the bucket'],
+    [/\/index\/by-state/, 'the index of the table'],
     [/Table[0-9A-F]{8}","Arn"\]/, 'the table'],
     [/StepLogs[0-9A-F]{8}","Arn"\]/, 'its log group'],
     [/Function[0-9A-F]{8}","Arn"\]/, 'the steps'],
+    [/CurrentVersion[0-9A-F]/, 'the versions of the steps'],
+    [/"DiagnosisIngestDeliveries[0-9A-F]{8}/, 'deliveries'],
     [/Timers[0-9A-F]{8}","Arn"\]/, 'timers'],
     [/DeadTimers[0-9A-F]{8}/, 'dead timers'],
     [/DeadDeliveries[0-9A-F]{8}/, 'dead deliveries'],

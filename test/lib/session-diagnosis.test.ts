@@ -145,13 +145,15 @@ describe('permissions', () => {
 describe('functions', () => {
   it('all run on ARM and the pinned Node, with a log group of their own that expires', () => {
     const functions = Object.values(template.findResources('AWS::Lambda::Function'));
-    expect(functions).toHaveLength(8);
+    expect(functions).toHaveLength(10);
     for (const { Properties } of functions) {
       expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] });
       expect(Properties.LoggingConfig.LogGroup).toBeDefined();
+      // Nothing of ours sends to what invokes it: AWS may end what does.
+      expect(Properties.RecursiveLoop).toBe('Terminate');
     }
     const groups = Object.values(template.findResources('AWS::Logs::LogGroup'));
-    expect(groups).toHaveLength(9);
+    expect(groups).toHaveLength(11);
     for (const { Properties } of groups) {
       expect(Properties.RetentionInDays).toBe(30);
       expect(Properties.LogGroupName).toMatch(

@@ -49,7 +49,7 @@ describe('the Map of chunks', () => {
 
     it('each item is small and their sum is over 256 KB: an item returns a reference, whatever it found', async () => {
       const objects = new FileObjectStore(folder);
-      const name = executionName('s'.repeat(80), 'f'.repeat(64));
+      const name = executionName('s'.repeat(80), 1_000_000, 'f'.repeat(64));
       const counter = makeTokenCounter();
       const spec = { counter, limits: scriptedModel([]).limits, modelSpec: 'x:y' };
       await putJson(objects, preparedKey(name), preflight(refundSession(), DEFAULT_OPTIONS, spec));

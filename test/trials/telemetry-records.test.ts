@@ -46,8 +46,10 @@ describe('log events', () => {
     expect(decodeLogEventMessage(first + second)).toHaveLength(1);
   });
 
-  it('text stands in front of the JSON', () => {
-    expect(decodeLogEventMessage(`2026-01-01T10:00:00Z [INFO] span {exporter}: ${record}`)).toHaveLength(1);
+  it('text stands in front of the JSON: text is not telemetry', () => {
+    expect(decodeLogEventMessage(`2026-01-01T10:00:00Z [INFO] span {exporter}: ${record}`)).toMatchObject({
+      reason: 'not-json: plain text',
+    });
   });
 
   it('the same record is delivered more than once: it counts once', () => {

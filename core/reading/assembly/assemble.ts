@@ -8,16 +8,19 @@ import { pairCalls } from './calls.ts';
 import { flagContent } from './content.ts';
 import { mergeDuplicates } from './duplicates.ts';
 import { gatherFromContent, gatherStated } from './evidence.ts';
-import { sessionOfTrace, statedSessionId, type TraceSession } from './ids.ts';
+import { type StatedId, statedSessionId } from './ids.ts';
 import { linkTraces } from './links.ts';
 import { placeOfferedTools } from './offered-tools.ts';
 import { type JoinedSpan, joinRecords } from './records.ts';
+import { sessionsOfSpans } from './span-sessions.ts';
 import { arrange } from './tree.ts';
 import type { Work } from './work.ts';
 
 export interface AssembleOptions {
   /** Format id to put into the sessions, usually that of the envelope. Default `telemetry`. */
   readonly format?: string;
+  /** Sessions of traces, by trace id, of which the records that name them are not among those given. */
+  readonly inherited?: ReadonlyMap<string, string>;
 }
 
 /** Hard cap of one session; beyond it the records are not one session's but a whole log group. */
@@ -29,7 +32,7 @@ const MAX_SPANS = 200_000;
  *
  * Steps: records are joined to spans (see `joinRecords`), each span is read by its convention (order of precedence of
  * content: see `gather`), each trace is made a tree (`arrange`), duplicates of one call are merged
- * (`mergeDuplicates`), traces become sessions (`sessionOfTrace`, `linkTraces`), calls are paired over the session
+ * (`mergeDuplicates`), spans and traces become sessions (`sessionsOfSpans`, `linkTraces`), calls are paired over the session
  * (`pairCalls`) and evidence of failure is gathered. At last credentials are replaced (`redactCredentials`): the raw
  * records are the only place that has them.
  */
@@ -53,23 +56,30 @@ export function assembleSessions(records: readonly RawRecord[], options: Assembl
     mergeDuplicates(works);
     placeOfferedTools(works);
     inheritAgents(works);
-    const own = looseByTrace.get(traceId) ?? [];
-    const session = sessionOfTrace(
-      traceId,
-      works.map((work) => ({ span: work.raw, logs: work.logs, depth: work.depth })),
-      own,
+    const found = sessionsOfSpans(works, looseByTrace.get(traceId) ?? []);
+    flagSecondIds(found);
+    const named = Map.groupBy(
+      works,
+      (work) => found.get(work)?.value ?? options.inherited?.get(traceId) ?? null,
     );
-    flagSecondIds(works, session);
-    return { traceId, works, session };
+    return { traceId, named };
   });
 
-  const links = linkTraces(read.filter((trace) => !trace.session.stated));
+  const nameless = read.flatMap(({ traceId, named }) => {
+    const works = named.get(null);
+    // Beside sessions that are named, what is left of a trace belongs to none of them, and to no other trace.
+    return works === undefined || named.size > 1 ? [] : [{ traceId, works }];
+  });
+  const links = linkTraces(nameless);
   const sessions = new Map<string, { traceId: string; works: Work[] }[]>();
-  for (const { traceId, works, session } of read) {
-    const id = session.stated ? session.sessionId : (links.get(traceId) ?? traceId);
-    const list = sessions.get(id);
-    if (list === undefined) sessions.set(id, [{ traceId, works }]);
-    else list.push({ traceId, works });
+  for (const { traceId, named } of read) {
+    for (const [name, works] of named) {
+      const id = name ?? links.get(traceId) ?? traceId;
+      if (named.size > 1) cutLoose(works);
+      const list = sessions.get(id);
+      if (list === undefined) sessions.set(id, [{ traceId, works }]);
+      else list.push({ traceId, works });
+    }
   }
   const built = [...sessions].map(([id, list]) => buildSession(id, list, options.format ?? 'telemetry'));
   return {
@@ -108,13 +118,19 @@ function inheritAgents(works: readonly Work[]): void {
   }
 }
 
-function flagSecondIds(works: readonly Work[], session: TraceSession): void {
-  for (const work of works) {
+function flagSecondIds(found: ReadonlyMap<Work, StatedId | null>): void {
+  for (const [work, session] of found) {
     const own = [work.raw, ...work.logs].map(statedSessionId);
-    if (own.some((id) => id !== null && id.rank === session.rank && id.value !== session.sessionId)) {
+    if (own.some((id) => id !== null && id.rank === session?.rank && id.value !== session.value))
       work.flags.add('second-session-id');
-    }
   }
+}
+
+/** A span whose parent belongs to another session has none in its own. */
+function cutLoose(works: readonly Work[]): void {
+  const own = new Set(works.map((work) => work.spanId));
+  for (const work of works)
+    if (work.parentSpanId !== null && !own.has(work.parentSpanId)) work.parentSpanId = null;
 }
 
 function buildSession(

@@ -156,10 +156,10 @@ export function isErrorLine(log: RawLog): boolean {
 }
 
 function isClaudeCode(log: RawLog): boolean {
-  return (
-    log.scope.name.startsWith('com.anthropic.claude_code') ||
-    (typeof log.body === 'string' && log.body.startsWith('claude_code.'))
-  );
+  if (log.scope.name.startsWith('com.anthropic.claude_code')) return true;
+  // The line of an application has no resource: what it prints about its users is no event.
+  const isLine = Object.keys(log.resource).length === 0;
+  return !isLine && typeof log.body === 'string' && log.body.startsWith('claude_code.');
 }
 
 interface OwnedLogs {

@@ -3,15 +3,12 @@ import { redactText } from '../../redaction/redact-credentials.ts';
 import type { Unread } from '../../session/session.ts';
 import { parseJson } from './decode-json.ts';
 import type { RawRecord } from './format.ts';
-import { type Inherited, readRecord } from './raw-record.ts';
-
-/** Longest text in front of the JSON of a log line (time, level, logger). */
-const MAX_PREFIX = 1000;
-const MAX_PREFIX_TRIES = 3;
+import { type Inherited, isApplicationLine, readApplicationLine, readRecord } from './raw-record.ts';
 
 /**
  * The records in the message of one CloudWatch log event: a flat span or log record, OTLP/JSON, or an application
- * line, also after a text prefix. What cannot be read comes back with a reason whose first word is a code:
+ * line. JSON behind a text, or inside the message of an application line, is text: an application prints what its users
+ * say, and that makes no spans, names no session and changes no owner. What cannot be read comes back with a reason whose first word is a code:
  *
  * - `not-json:` plain text (an application's stdout)
  * - `cut-json:` begins like JSON and breaks off: perhaps half of an event over CloudWatch's 256 KB line limit
@@ -25,14 +22,7 @@ export function decodeLogEventMessage(message: string): RawRecord[] | Unread {
   const decoded = parseJson(text);
   if (decoded.ok) return readDecoded(decoded.value);
   if (!beginsLikeRecords(text)) {
-    let at = text.indexOf('{');
-    if (at < 0) return unread('not-json: plain text');
-    for (let i = 0; i < MAX_PREFIX_TRIES && at >= 0 && at <= MAX_PREFIX; i += 1) {
-      const rest = parseJson(text.slice(at));
-      if (rest.ok && isJsonObject(rest.value)) return readDecoded(rest.value);
-      at = text.indexOf('{', at + 1);
-    }
-    return unread('not-json: text without readable JSON in it');
+    return unread('not-json: plain text');
   }
   const last = text.at(-1);
   if (last !== '}' && last !== ']') return unread('cut-json: the text breaks off');
@@ -43,6 +33,8 @@ export function decodeLogEventMessage(message: string): RawRecord[] | Unread {
 const beginsLikeRecords = (text: string): boolean => /^(?:\{|\[\s{0,64}(?:[{[\]"]|$))/.test(text);
 
 function readDecoded(value: JsonValue): RawRecord[] | Unread {
+  // What an application says of itself, whatever fields it adds: a line, never a span or an export.
+  if (isJsonObject(value) && isApplicationLine(value)) return [readApplicationLine(value)];
   const found = recordsIn(value);
   if (found.length > 0) return found;
   if (isJsonObject(value) && 'spanId' in value && 'startTimeUnixNano' in value && !('traceId' in value))

@@ -133,7 +133,7 @@ function readBody(body: JsonValue | undefined): JsonValue {
   return readAttributes({ body: body ?? null }).body ?? null;
 }
 
-function readApplicationLine(record: JsonObject): RawLog {
+export function readApplicationLine(record: JsonObject): RawLog {
   const { message, timestamp, ...rest } = record;
   const attributes = readAttributes(rest);
   const level = record.level ?? record.levelname ?? record.severity;

@@ -87,12 +87,12 @@ describe('storing a diagnosis', () => {
         retentionDays: null,
       },
     );
-    const seen = await index.touch(sessionId, { at: nowMs, batch: 'b' });
+    const seen = await index.touch(sessionId, { at: nowMs, batch: 'b', dueAt: nowMs });
     const standing = async () => [
       (await store.versions(sessionId)).map((v) => v.superseded),
       (await store.recent({ agent })).items.map((v) => v.superseded),
     ];
-    const closing = { closedAt: nowMs, closedHash: null, closings: 1, skipped: null };
+    const closing = { closedAt: nowMs, closedHash: null, diagnoses: 1, notBefore: null, skipped: null };
     await index.markClosed(sessionId, seen, { ...closing, ownedBy: 'the real one' });
     expect(await standing()).toEqual([[true], [true]]);
     await index.markClosed(sessionId, seen, { ...closing, ownedBy: null });

@@ -3,6 +3,8 @@ import { gunzipText } from '../../../core/base/gzip.ts';
 import { canonicalJson, sha256Hex } from '../../../core/base/hash.ts';
 import { SessionTooLargeError } from '../../../core/errors/errors.ts';
 import { closeSession } from '../../../core/ingest/close-session.ts';
+import { beginPartEnd, readSessionRecords } from '../../../core/ingest/session-records.ts';
+import { idHash } from '../../../core/ports/object-keys.ts';
 import { workflowInputSchema } from '../../../core/ports/workflow.ts';
 import { type Session, sessionSchema, sessionSpans } from '../../../core/session/session.ts';
 import { LocalIngest, START } from '../../helpers/local-ingest.ts';
@@ -36,32 +38,102 @@ describe('a silent session', () => {
     });
     const session = await frozen(world, input?.sessionKey ?? '');
     const hash = sha256Hex(canonicalJson(session));
-    expect(input?.sessionKey).toBe(`sessions/S/${hash}.json.gz`);
+    expect(input?.sessionKey).toBe(`sessions/${idHash('S')}/${hash}.json.gz`);
     expect(closings).toEqual([{ result: 'started', name, sessionKey: input?.sessionKey, hash }]);
     expect(name).toMatch(/^[A-Za-z0-9_-]{1,80}$/);
     expect(await world.index.state('S')).toMatchObject({
       open: false,
-      timer: null,
+      dueAt: null,
       closedHash: hash,
       closings: 1,
       closedAt: START + 900 * SECOND,
     });
   });
 
-  it('is asked for by its whole idle time after the last record, in steps of at most 900 s', async () => {
+  it('is looked at after its whole idle time after the last record, and not before', async () => {
     const world = new LocalIngest();
     world.idleSeconds = 54_524;
     await world.deliver([logEvent(span({ session: 'S' }))]);
     await world.settle(START + 1000 * SECOND);
     await world.deliver([logEvent(span({ session: 'S', spanId: 'd' }))]);
-    const closings = await world.settle();
-    const waits = closings
-      .slice(0, -1)
-      .map((closing) => (closing.result === 'waiting' ? closing.seconds : -1));
-    expect(Math.min(...waits)).toBeGreaterThan(0);
-    expect(Math.max(...waits)).toBe(900);
-    expect(closings.at(-1)?.result).toBe('started');
+    expect((await world.settle()).map(({ result }) => result)).toEqual(['started']);
     expect(world.clock.now()).toBe(START + (1000 + 54_524) * SECOND);
+  });
+
+  it('that never falls silent is closed when its part is of age, and goes on as a next part: nothing twice, nothing lost', async () => {
+    const world = new LocalIngest();
+    world.maxAgeSeconds = 7200;
+    const ids: string[] = [];
+    for (let n = 0; n < 60; n += 1) {
+      const spanId = `c${n}`;
+      ids.push(id(spanId, 16));
+      // Only the first record names the session.
+      await world.deliver([
+        logEvent(span({ spanId, parent: n === 0 ? null : 'c0', ...(n === 0 ? { session: 'S' } : {}) })),
+      ]);
+      await world.settle(world.clock.now() + 300 * SECOND);
+    }
+    await world.settle();
+    const inputs = [...world.workflow.started.values()];
+    expect(inputs.map(({ sessionId }) => sessionId)).toEqual(['S', 'S#part-2', 'S#part-3']);
+    expect(inputs.map(({ closing }) => closing)).toEqual([1, 2, 3]);
+    const spans: string[] = [];
+    for (const { sessionKey, sessionId } of inputs) {
+      const session = await frozen(world, sessionKey);
+      expect(session.sessionId).toBe(sessionId);
+      spans.push(...sessionSpans(session).map(({ spanId }) => spanId));
+    }
+    expect(spans.toSorted()).toEqual(ids.toSorted());
+  });
+
+  it('with more records than one part takes is read in parts, which together have each delivery once', async () => {
+    const world = new LocalIngest();
+    for (let n = 0; n < 30; n += 1) await world.deliver([logEvent(span({ spanId: `c${n}`, session: 'S' }))]);
+    const seen: string[] = [];
+    let hasMore = true;
+    let part = 0;
+    while (hasMore) {
+      part += 1;
+      const read = await readSessionRecords({ sessionId: 'S', part }, world.deps, 2000);
+      await beginPartEnd({ sessionId: 'S', part }, read.deliveries, world.objects);
+      // A retry finds what was written down, and that there is more to come.
+      const again = await readSessionRecords({ sessionId: 'S', part }, world.deps, 1e9);
+      expect(again.deliveries.toSorted()).toEqual(read.deliveries.toSorted());
+      seen.push(...read.deliveries);
+      hasMore = read.hasMore;
+    }
+    expect(part).toBeGreaterThan(2);
+    expect(new Set(seen).size).toBe(30);
+    expect(seen).toHaveLength(30);
+  });
+
+  it('that comes back thirty times is not diagnosed thirty times: the distance doubles from an hour to a day', async () => {
+    const world = new LocalIngest();
+    for (let visit = 0; visit < 30; visit += 1) {
+      await world.deliver([logEvent(span({ spanId: `c${visit}`, session: 'S' }))]);
+      await world.settle(world.clock.now() + 1200 * SECOND);
+    }
+    await world.settle();
+    // Ten hours of visits: after 15 minutes, then 1, 2, 4 and 8 hours later, each with everything until then.
+    const inputs = [...world.workflow.started.values()];
+    expect(inputs).toHaveLength(5);
+    expect(sessionSpans(await frozen(world, inputs.at(-1)?.sessionKey ?? ''))).toHaveLength(30);
+  });
+
+  it('whose settings change between the start and its mark is not stuck: the execution that began stands', async () => {
+    const world = new LocalIngest();
+    await world.deliver([logEvent(span({ session: 'S' }))]);
+    world.trap = (port, when) => {
+      if (port === 'index.markClosed' && when === 'before') throw new Error('DynamoDB is down');
+    };
+    await expect(world.settle()).rejects.toThrow('DynamoDB is down');
+    world.trap = null;
+    world.settings = { depth: 'deep', votes: 3 };
+    await world.settle();
+    expect([...world.workflow.started.values()]).toMatchObject([
+      { options: { depth: 'standard', votes: 1 } },
+    ]);
+    expect(await world.index.state('S')).toMatchObject({ open: false, closings: 1 });
   });
 
   it('waits as long as its own agent asks for, and is read only twice to find that out', async () => {
@@ -70,7 +142,7 @@ describe('a silent session', () => {
     await world.deliver([logEvent(span({ session: 'S' }))]);
     let reads = 0;
     world.trap = (port, when) => {
-      if (port === 'objects.get' && when === 'before') reads += 1;
+      if (port === 'index.tracesOfSession' && when === 'before') reads += 1;
     };
     await world.settle();
     expect(world.clock.now()).toBe(START + 7200 * SECOND);
@@ -125,7 +197,8 @@ describe('a silent session', () => {
     const world = new LocalIngest();
     const http = { attributes: { 'http.url': 'https://x.example' }, scope: { name: 'http' } };
     await world.deliver([logEvent({ ...span(), ...http })]);
-    expect(await world.settle()).toEqual([{ result: 'skipped', reason: 'no-agent-content' }]);
+    expect(await world.settle()).toEqual([]);
+    expect(world.objects.objects.size + world.index.states.size).toBe(0);
     expect(world.workflow.started.size).toBe(0);
   });
 
@@ -184,11 +257,11 @@ describe('late and early records', () => {
       if (port !== 'workflow.start' || when !== 'before' || late) return;
       late = true;
       // As another Lambda does it, beside this one.
-      void world.index.touch('S', { at: world.clock.now(), batch: 'meanwhile' });
+      void world.index.touch('S', { at: world.clock.now(), batch: 'meanwhile', dueAt: world.clock.now() });
     };
     const results = (await world.settle()).map(({ result }) => result);
     expect(results).toEqual(['waiting', 'started']);
-    expect(await world.index.state('S')).toMatchObject({ open: false, timer: null });
+    expect(await world.index.state('S')).toMatchObject({ open: false, dueAt: null });
   });
 
   it('X-Ray sends a span twice, in progress and done: one span, completed, in either order', async () => {
@@ -353,15 +426,13 @@ describe('whose session a trace is', () => {
 });
 
 describe('timers', () => {
-  it('of a session that nobody knows, of a closed one, and spare ones do nothing', async () => {
+  it('of a session that nobody knows, of one that goes on, and of a closed one start nothing', async () => {
     const world = new LocalIngest();
-    expect(await closeSession({ sessionId: 'S', token: 't' }, world.deps)).toEqual({ result: 'unknown' });
+    expect(await closeSession('S', world.deps)).toEqual({ result: 'unknown' });
     await world.deliver([logEvent(span({ session: 'S' }))]);
-    expect(await closeSession({ sessionId: 'S', token: 'of another' }, world.deps)).toEqual({
-      result: 'spare',
-    });
+    expect(await closeSession('S', world.deps)).toMatchObject({ result: 'waiting' });
     await world.settle();
-    expect(await closeSession({ sessionId: 'S', token: 't' }, world.deps)).toEqual({ result: 'spare' });
+    expect(await closeSession('S', world.deps)).toEqual({ result: 'spare' });
   });
 
   it('two ingests of one new session at once: two messages, one closing', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { closeSession } from '../../../core/ingest/close-session.ts';
-import { executionName } from '../../../core/ports/object-keys.ts';
+import { sessionObjectKey } from '../../../core/ports/object-keys.ts';
 import { someTelemetry } from '../../helpers/arbitrary-telemetry.ts';
 import { expectedSessions } from '../../helpers/expected-sessions.ts';
 import { LocalIngest } from '../../helpers/local-ingest.ts';
@@ -33,9 +33,9 @@ it('whatever the interleaving of deliveries and closings, nothing is lost and no
 
         await together(order.slice(0, cut).map(alone));
         // All that are due fire at once, twice each, as SQS may deliver them.
-        const due = world.takeDue(world.clock.now() + 900_000);
+        const due = await world.takeDue(world.clock.now() + 900_000);
         await together([
-          ...[...due, ...due].map((timer) => closeSession(timer, world.deps)),
+          ...[...due, ...due].map((sessionId) => closeSession(sessionId, world.deps)),
           ...order.slice(cut).map(alone),
         ]);
         world.pause = null;
@@ -46,17 +46,17 @@ it('whatever the interleaving of deliveries and closings, nothing is lost and no
           expect(await world.index.state(id)).toMatchObject({
             closedHash: hash,
             open: false,
-            timer: null,
+            dueAt: null,
             ownedBy: null,
           });
         for (const state of world.index.states.values()) {
-          expect(state).toMatchObject({ open: false, timer: null });
+          expect(state).toMatchObject({ open: false, dueAt: null });
           if (!expected.has(state.sessionId)) expect(expected.has(String(state.ownedBy))).toBe(true);
         }
         // A look in between may have seen any part of the records: but the whole is diagnosed once.
-        const started = [...world.workflow.started.keys()];
+        const started = [...world.workflow.started.values()].map(({ sessionKey }) => sessionKey);
         for (const [id, { hash, agent }] of expected)
-          if (agent) expect(started).toContain(executionName(id, hash));
+          if (agent) expect(started).toContain(sessionObjectKey(id, hash));
       },
     ),
     { numRuns: 200 },

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { LogEvent } from '../../../core/ingest/envelope.ts';
 import { listQuarantined, type Quarantined, textOf } from '../../../core/ingest/quarantine.ts';
-import { readRawEvents } from '../../../core/ingest/raw-events.ts';
+import { unpackDelivery } from '../../../core/ingest/raw-records.ts';
 import { retryQuarantined } from '../../../core/ingest/retry-quarantined.ts';
+import { rawPrefix } from '../../../core/ports/object-keys.ts';
 import { makeIngestHandler } from '../../../lambdas/ingest/handler.ts';
 import { LocalIngest, START } from '../../helpers/local-ingest.ts';
 import { awslogs, logEvent } from '../../helpers/log-events.ts';
@@ -18,39 +19,40 @@ async function quarantineOf(world: LocalIngest): Promise<Quarantined[]> {
 
 async function rawOf(world: LocalIngest, traceId: string): Promise<number> {
   let count = 0;
-  await readRawEvents(traceId, world.objects, (event) => {
-    count += event.records.length;
-  });
+  for await (const key of world.objects.list(rawPrefix(traceId))) {
+    const { events } = await unpackDelivery((await world.objects.get(key)) ?? new Uint8Array());
+    for (const { records } of events) count += records.length;
+  }
   return count;
 }
 
 describe('a batch', () => {
-  it('is stored by trace, its session is open and has one timer', async () => {
+  it('is stored by trace, its session is open and due', async () => {
     const world = new LocalIngest();
     const reports = await world.deliver([
       logEvent(span({ spanId: 'c1', session: 'S' })),
       logEvent(span({ spanId: 'c2', session: 'S', traceId: 'b' })),
     ]);
-    expect(reports).toEqual([{ stored: 2, duplicates: 0, quarantined: [], dropped: 0, unrelated: 0 }]);
+    expect(reports).toEqual([
+      { stored: 2, duplicates: 0, deferred: 0, quarantined: [], dropped: 0, unrelated: 0 },
+    ]);
     expect(await world.index.tracesOfSession('S')).toEqual([A, id('b', 32)]);
     expect(await world.index.state('S')).toMatchObject({
       open: true,
       firstSeen: START,
-      timer: expect.any(String),
+      dueAt: START + 900_000,
     });
-    expect(world.timers.waiting).toHaveLength(1);
   });
 
-  it('delivered again stores nothing twice and arms no second timer', async () => {
+  it('delivered again stores nothing twice', async () => {
     const world = new LocalIngest();
     const events = [logEvent(span({ session: 'S' })), logEvent(span({ session: 'S', spanId: 'd' }))];
     await world.deliver(events);
     const before = world.state();
     expect(await world.deliver(events.toReversed())).toEqual([
-      { stored: 2, duplicates: 2, quarantined: [], dropped: 0, unrelated: 0 },
+      { stored: 2, duplicates: 2, deferred: 0, quarantined: [], dropped: 0, unrelated: 0 },
     ]);
     expect(world.state()).toEqual(before);
-    expect(world.timers.waiting).toHaveLength(1);
   });
 
   it('with one log event id twice in it counts it once', async () => {
@@ -69,7 +71,9 @@ describe('a batch', () => {
   it('of our own log groups is dropped and counted', async () => {
     const world = new LocalIngest();
     const reports = await world.deliver([logEvent(span(), { logGroup: '/rootspan/Rootspan/ingest' })]);
-    expect(reports).toEqual([{ stored: 0, duplicates: 0, quarantined: [], dropped: 1, unrelated: 0 }]);
+    expect(reports).toEqual([
+      { stored: 0, duplicates: 0, deferred: 0, quarantined: [], dropped: 1, unrelated: 0 },
+    ]);
     expect(world.objects.objects.size).toBe(0);
   });
 
@@ -90,10 +94,62 @@ describe('a batch', () => {
     expect(world.objects.objects.size).toBe(0);
   });
 
-  it('a record behind a text prefix is read', async () => {
+  it.each([
+    ['behind a text', (json: string) => `user said: ${json}`],
+    ['behind a time and a level', (json: string) => `2026-01-01T00:00:00Z INFO ${json}`],
+    ['in a list behind a text', (json: string) => `user said: [${json},${json}]`],
+    ['as the message of a line', (json: string) => JSON.stringify({ level: 'INFO', message: json })],
+    [
+      'as fields of a line',
+      (json: string) => JSON.stringify({ level: 'INFO', message: 'user said', ...JSON.parse(json) }),
+    ],
+    [
+      'as an export in a line',
+      (json: string) =>
+        JSON.stringify({
+          level: 'INFO',
+          message: 'user said',
+          resourceSpans: [{ scopeSpans: [{ spans: [JSON.parse(json)] }] }],
+        }),
+    ],
+  ])('a span %s is text: no session, no span, no other owner', async (_what, wrap) => {
     const world = new LocalIngest();
-    await world.deliver([logEvent(`2026-01-01T00:00:00Z INFO ${JSON.stringify(span({ session: 'S' }))}`)]);
-    expect(await world.index.state('S')).toMatchObject({ open: true });
+    await world.deliver([logEvent(span({ spanId: 'c1', parent: null, session: 'S' }))]);
+    await world.settle();
+    const started = [...world.workflow.started.values()];
+    const stranger = JSON.stringify(
+      span({ spanId: 'd', parent: null, session: 'stranger', text: 'mine now' }),
+    );
+    await world.deliver([logEvent(wrap(stranger))]);
+    await world.settle();
+    expect([...world.workflow.started.values()]).toEqual(started);
+    expect(await world.index.state('stranger')).toBeNull();
+    expect(await world.index.state('S')).toMatchObject({ ownedBy: null });
+  });
+
+  it('one line that speaks of more sessions than an event may is kept and counted, not believed', async () => {
+    const world = new LocalIngest();
+    const many = Array.from({ length: 1185 }, (_, n) => span({ traceId: `${n}f`, session: `victim-${n}` }));
+    const [report] = await world.deliver([logEvent(many), logEvent(span({ session: 'S', spanId: 'c9' }))]);
+    expect(report).toMatchObject({ stored: 1, quarantined: [expect.any(String)] });
+    expect([...world.index.states.keys()]).toEqual(['S']);
+    const kept = await quarantineOf(world);
+    expect(kept.map(({ reason }) => reason.split(':')[0])).toEqual(['too-many-sessions']);
+    // Who looks at it and asks for it by its id gets it.
+    expect(await retryQuarantined(kept, world.deps)).toMatchObject({ resolved: [] });
+    expect(await retryQuarantined(kept, world.deps, true)).toMatchObject({ open: [] });
+    expect(world.index.states.size).toBe(1186);
+  });
+
+  it('a delivery that speaks of more sessions than a delivery may: those beyond are kept', async () => {
+    const world = new LocalIngest();
+    const events = Array.from({ length: 1100 }, (_, n) =>
+      logEvent(span({ traceId: `${n}f`, session: `S${n % 1050}` })),
+    );
+    const [report] = await world.deliver(events);
+    // 50 of the last name sessions that were counted before.
+    expect(report?.quarantined).toHaveLength(50);
+    expect(world.index.states.size).toBe(1000);
   });
 
   it('a platform fault throws, whatever the batch held', async () => {

@@ -246,7 +246,6 @@ describe('decodeLogEventMessage', () => {
   const record = '{"traceId":"t","spanId":"s","name":"n","startTimeUnixNano":1,"attributes":{}}';
   it.each([
     ['a flat span record', record],
-    ['a record after a text prefix', `2026-01-01T00:00:00Z INFO exporter: ${record}`],
     ['a wrapped record', `{"timestamp":"x","raw_otel_json":${record}}`],
     ['OTLP', `{"resourceSpans":[{"scopeSpans":[{"spans":[${record}]}]}]}`],
     ['an application line', '{"level":"INFO","message":"started","sessionId":"s-1"}'],
@@ -256,6 +255,7 @@ describe('decodeLogEventMessage', () => {
 
   it.each([
     ['not-json', 'INFO server started'],
+    ['not-json', `2026-01-01T00:00:00Z INFO exporter: ${record}`],
     ['cut-json', record.slice(0, 40)],
     ['bad-json', '{"id":"1","details":{"input":"{"Comment": "x"}"}}'],
     ['not-telemetry', '{"_aws":{"CloudWatchMetrics":[]},"Latency":3}'],

@@ -173,10 +173,10 @@ describe('telemetry beside other things', () => {
   const names = (text: string) =>
     read(text).sessions.map((session) => [session.sessionId, sessionSpans(session).map((one) => one.name)]);
 
-  it('lines with a text prefix and bare lines of one session are one session; plain text is counted', () => {
+  it('bare lines of one session are one session; lines of text, with or without JSON in them, are counted', () => {
     const text = `2026-03-14 10:00 INFO exporter ${JSON.stringify(a)}\n${JSON.stringify(b)}\nTraceback follows\n`;
-    expect(names(text)).toEqual([['conv-1', ['read', 'write']]]);
-    expect(read(text).unread).toEqual([{ where: 'in.json', reason: 'not-json: plain text', count: 1 }]);
+    expect(names(text)).toEqual([['conv-1', ['write']]]);
+    expect(read(text).unread).toEqual([{ where: 'in.json', reason: 'not-json: plain text', count: 2 }]);
   });
   it('a broken line in a transcript does not cost the transcript', () => {
     const line = (message: object) => JSON.stringify({ type: 'user', message });
