@@ -68,7 +68,7 @@ const headSchema = z.object({
   closing: z.number().default(0),
 });
 const bodySchema = z.union([z.object({ body: z.instanceof(Uint8Array) }), z.object({ bodyKey: z.string() })]);
-const HEAD = ['pk', 'sk', TABLE.expiry, 'diagnosisId', 'contentHash', 'summary'];
+const HEAD = ['diagnosisId', 'contentHash', 'summary', 'closing'];
 
 /**
  * Diagnoses in the single table (core/ports/table.ts), the same code over DynamoDB and over the local table.
