@@ -57,6 +57,8 @@ export function toTrajectory(session: Session): Trajectory {
       }
       return true;
     });
+    // A tool that the model's service ran itself answers inside the model's own output.
+    for (const { block } of output) if (block.type === 'tool_result') ledger.addResult(step, block);
     return [...newSystemText(agent, span.systemPrompt), ...system, ...news, ...output];
   };
 

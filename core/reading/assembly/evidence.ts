@@ -72,7 +72,7 @@ export function gatherFromContent(works: readonly Work[]): void {
           });
       }
       // Failed calls without a span of their own show at the first call that carries their result.
-      for (const block of blocksOf(work.content.input)) {
+      for (const block of blocksOf([...work.content.input, ...work.content.output])) {
         if (block.type !== 'tool_result') continue;
         const key = block.toolCallId ?? block.content;
         if (told.has(key) || withSpan.has(key)) continue;

@@ -76,6 +76,32 @@ describe('traces of Langfuse', () => {
       errors: [{ source: 'finish-reason', type: 'max_output_tokens' }],
     });
   });
+  it('a tool that the service ran itself is a call with its result, and its failure an error', () => {
+    const session = langfuse(
+      {},
+      observation('a', 'GENERATION', {
+        input: [{ role: 'user', content: 'Release it' }],
+        output: {
+          object: 'response',
+          output: [
+            {
+              type: 'mcp_call',
+              id: 'm',
+              name: 'release',
+              arguments: '{}',
+              error: 'owner is required',
+              status: 'failed',
+            },
+            { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Done' }] },
+          ],
+        },
+      }),
+    );
+    expect(toTrajectory(session).exchanges).toMatchObject([
+      { name: 'release', result: 'owner is required', isError: true },
+    ]);
+    expect(sessionSpans(session).flatMap((span) => span.errors)).toMatchObject([{ source: 'tool-status' }]);
+  });
   it('the goal is words and not JSON, the agent not the name of the program', () => {
     const session = langfuse(
       {
