@@ -23,7 +23,7 @@ export const BUNDLE: BuildOptions = {
 };
 
 // CommonJS packages inside an ES module still call `require` for Node's own modules.
-const REQUIRE =
+export const REQUIRE =
   "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);";
 
 export function lambdaSteps(): string[] {
