@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
@@ -94,6 +94,12 @@ if (!values.quick) {
       cwd: root,
       stdio: 'inherit',
     },
+  );
+  const shipped = readdirSync(dist, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(path.join(entry.parentPath, entry.name)).size, 0);
+  console.log(
+    `package          ${(shipped / 1e6).toFixed(1).padStart(6)} MB in dist; an install adds zod and the expression parser`,
   );
   const measured = measureBundles(bundles, steps, RUNS);
   for (const { step, kb, coldImportMs } of measured) {
