@@ -15,5 +15,7 @@ export interface Check {
   readonly id: string;
   readonly title: string;
   readonly categories: readonly CategoryId[];
+  /** What it looks at. Where a session has none of it, the check is blind: it cannot say that all is well. */
+  readonly reads?: 'tool-calls';
   run(trajectory: Trajectory): readonly CheckFinding[] | CheckBlind;
 }

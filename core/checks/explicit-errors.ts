@@ -70,10 +70,14 @@ function resultErrors(trajectory: Trajectory): CheckFinding[] {
 function spanErrors(trajectory: Trajectory): CheckFinding[] {
   const echoed = echoingSpans(trajectory);
   const resultOf = new Map<number, ToolExchange>();
+  const unanswered = new Map<string, ToolExchange>();
   const reported = new Set<number>();
   for (const exchange of trajectory.exchanges) {
     const at = exchange.resultStep;
-    if (at === null) continue;
+    if (at === null) {
+      if (exchange.toolCallId !== null) unanswered.set(exchange.toolCallId, exchange);
+      continue;
+    }
     resultOf.set(at, exchange);
     if (failureOf(exchange) !== null) reported.add(at);
   }
@@ -87,7 +91,8 @@ function spanErrors(trajectory: Trajectory): CheckFinding[] {
     if (error === null || echoed.has(step.spanId) || codeReports.has(step.spanId)) continue;
     // Already reported from a result itself.
     if (reported.has(step.index)) continue;
-    const exchange = resultOf.get(step.index);
+    const callId = step.span.kind === 'execute_tool' ? step.span.toolCall.toolCallId : null;
+    const exchange = resultOf.get(step.index) ?? (callId === null ? undefined : unanswered.get(callId));
     const text = `${error.type ?? ''} ${error.message}`.trim();
     const known = classifyError(text, error.source === 'http' ? (error.code ?? null) : statusCode([error]));
     const kind =
@@ -213,12 +218,22 @@ function echoingSpans(trajectory: Trajectory): ReadonlySet<string> {
     let parent = step.span.parentSpanId;
     // Stops at a span already marked, so each is marked once and a cycle ends.
     while (parent !== null && !echoing.has(parent)) {
-      echoing.add(parent);
       const above: Span | undefined = trajectory.stepBySpan.get(parent)?.span;
+      if (above !== undefined && failedItself(above, step.span)) break;
+      echoing.add(parent);
       parent = above?.parentSpanId ?? null;
     }
   }
   return echoing;
+}
+
+/** A tool run that states another fault than the run below it: producers hang parallel calls one under the other. */
+function failedItself(above: Span, below: Span): boolean {
+  if (above.kind !== 'execute_tool' || below.kind !== 'execute_tool') return false;
+  const told = below.errors.map((error) => error.message);
+  return above.errors.some(
+    ({ message }) => !told.some((other) => message.includes(other) || other.includes(message)),
+  );
 }
 
 const TELLING: readonly SpanError['source'][] = [

@@ -16,9 +16,9 @@ export const missingResults: Check = {
   id: ID,
   title: 'A tool call never got a result',
   categories: ['execution-error-category-service-errors'],
+  reads: 'tool-calls',
   run(trajectory) {
     const { exchanges, steps } = trajectory;
-    if (exchanges.length === 0) return [];
     if (exchanges.every((exchange) => exchange.result === null)) {
       return { blind: 'no tool result is recorded in the whole session' };
     }

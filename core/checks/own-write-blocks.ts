@@ -28,8 +28,8 @@ export const ownWriteBlocks: Check = {
   id: ID,
   title: "The agent's own earlier write blocked a later action",
   categories: ['task-instruction-category-problem-id'],
+  reads: 'tool-calls',
   run(trajectory) {
-    if (trajectory.exchanges.length === 0) return [];
     const stateful = stateWrites(trajectory).filter((write) => write.statusChanged);
     if (stateful.length === 0) return [];
     const byId = new Map<string, Write[]>();

@@ -19,6 +19,7 @@ export const repeatedCalls: Check = {
   id: ID,
   title: 'The same call was repeated with the same result',
   categories: ['repetitive-behavior-category-repetition-tool'],
+  reads: 'tool-calls',
   run(trajectory) {
     const groups = new Map<string, ToolExchange[]>();
     /** Longest row of the call with no other call in between. */

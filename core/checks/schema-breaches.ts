@@ -17,8 +17,8 @@ export const schemaBreaches: Check = {
   id: ID,
   title: "Arguments do not fit the tool's schema",
   categories: ['execution-error-category-tool-schema'],
+  reads: 'tool-calls',
   run(trajectory) {
-    if (trajectory.exchanges.length === 0) return [];
     const schemas = new Map(trajectory.tools.map((tool) => [tool.name, tool.parameters]));
     const recovery = recoveryOf(trajectory);
     let looked = 0;

@@ -16,8 +16,8 @@ export const unknownTools: Check = {
   id: ID,
   title: 'A tool was called that does not exist',
   categories: ['hallucination-category-hall-capabilities'],
+  reads: 'tool-calls',
   run(trajectory) {
-    if (trajectory.exchanges.length === 0) return [];
     if (!listsTools(trajectory)) return { blind: 'the session does not record which tools exist' };
     const known = new Set(trajectory.tools.map((tool) => tool.name));
     const findings: CheckFinding[] = [];

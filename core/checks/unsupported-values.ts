@@ -24,8 +24,8 @@ export const unsupportedValues: Check = {
   id: ID,
   title: 'A value has no source in the session',
   categories: ['hallucination-category-hall-params', 'hallucination-category-hall-history'],
+  reads: 'tool-calls',
   run(trajectory) {
-    if (trajectory.exchanges.length === 0) return [];
     const unseen = blindSpot(trajectory);
     if (unseen !== null) return { blind: unseen };
     const sources = new Sources(trajectory);

@@ -25,15 +25,18 @@ export interface Unwrapped {
 
 const awslogsSchema = z.object({ awslogs: z.object({ data: z.string() }) });
 const kinesisSchema = z.object({
-  Records: z.array(z.object({ kinesis: z.object({ data: z.string() }) })).min(1),
+  Records: z.array(z.unknown()).min(1),
 });
+
+const logEventSchema = z.object({ id: z.string(), timestamp: z.number(), message: z.string() });
+const recordSchema = z.object({ kinesis: z.object({ data: z.string() }) });
 
 /** Extra keys may come (`extractedFields`): they are ignored, not refused. */
 const payloadSchema = z.object({
   messageType: z.string(),
   logGroup: z.string(),
   logStream: z.string(),
-  logEvents: z.array(z.object({ id: z.string(), timestamp: z.number(), message: z.string() })),
+  logEvents: z.array(z.unknown()),
 });
 
 /**
@@ -53,21 +56,26 @@ export async function unwrapLogEvents(
   const direct = awslogsSchema.safeParse(event);
   if (direct.success) return unwrapPayload(direct.data.awslogs.data, maxBytes);
   const kinesis = kinesisSchema.safeParse(event);
-  if (kinesis.success) {
+  if (kinesis.success && kinesis.data.Records.some((record) => recordSchema.safeParse(record).success)) {
     const parts = await Promise.all(
-      kinesis.data.Records.map((record) => unwrapPayload(record.kinesis.data, maxBytes)),
+      kinesis.data.Records.map((record): Promise<Unwrapped> | Unwrapped => {
+        const parsed = recordSchema.safeParse(record);
+        return parsed.success
+          ? unwrapPayload(parsed.data.kinesis.data, maxBytes)
+          : unreadable('a Kinesis record without data', record);
+      }),
     );
     return { events: parts.flatMap((part) => part.events), trouble: parts.flatMap((part) => part.trouble) };
   }
-  return {
-    events: [],
-    trouble: [
-      {
-        reason: 'not a CloudWatch Logs subscription event: neither awslogs.data nor Records[].kinesis.data',
-        raw: toBase64(new TextEncoder().encode(JSON.stringify(event) ?? 'undefined')),
-      },
-    ],
-  };
+  return unreadable(
+    'not a CloudWatch Logs subscription event: neither awslogs.data nor Records[].kinesis.data',
+    event,
+  );
+}
+
+function unreadable(reason: string, value: unknown): Unwrapped {
+  const raw = toBase64(new TextEncoder().encode(JSON.stringify(value) ?? 'undefined'));
+  return { events: [], trouble: [{ reason, raw }] };
 }
 
 /** The payload of one envelope: base64 of gzipped (through Kinesis perhaps plain) JSON text. */
@@ -100,10 +108,14 @@ export async function unwrapPayload(data: string, maxBytes: number = MAX_INFLATE
   // A health check from CloudWatch: success, nothing to store.
   if (messageType === 'CONTROL_MESSAGE') return { events: [], trouble: [] };
   if (messageType !== 'DATA_MESSAGE') return failed(`unknown messageType "${messageType.slice(0, 40)}"`);
-  return {
-    events: logEvents.map(({ id, timestamp, message }) => ({ logGroup, logStream, id, timestamp, message })),
-    trouble: [],
-  };
+  const events: LogEvent[] = [];
+  const trouble: EnvelopeTrouble[] = [];
+  for (const item of logEvents) {
+    const parsed = logEventSchema.safeParse(item);
+    if (parsed.success) events.push({ logGroup, logStream, ...parsed.data });
+    else trouble.push(...unreadable('a log event without id, timestamp or message', item).trouble);
+  }
+  return { events, trouble };
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {

@@ -6,7 +6,7 @@ import { statedSessionId } from '../reading/assembly/ids.ts';
 import { isErrorLine, isTelling } from '../reading/assembly/records.ts';
 import { showsAgent } from '../reading/assembly/shows-agent.ts';
 import { isPieceOfLine, joinCutLines } from '../reading/decode/cut-lines.ts';
-import { decodeLogEventMessage } from '../reading/decode/decode-log-event.ts';
+import { decodeLogEventMessage, isForeignLine } from '../reading/decode/decode-log-event.ts';
 import type { RawRecord } from '../reading/decode/format.ts';
 import { UNKNOWN_SPAN, UNKNOWN_TRACE } from '../reading/decode/raw-record.ts';
 import { completeAll } from './complete-all.ts';
@@ -132,9 +132,6 @@ function readEvent(event: LogEvent): Reading {
   }
   return { arrivals: [...byTrace].map(([traceId, records]) => ({ traceId, event, records })) };
 }
-
-/** Plain text and other JSON of an application: counted, not kept. Text that begins as a record and breaks is. */
-const isForeignLine = (reason: string): boolean => /^not-(?:json|telemetry):/.test(reason);
 
 /** The trace under which a record is filed; records without one are filed under the session that they state. */
 function placeOf(record: RawRecord): string | null {

@@ -5,7 +5,7 @@ import type { Session, Unread } from '../session/session.ts';
 import { assembleSessions } from './assembly/assemble.ts';
 import { CONVENTIONS } from './conventions/index.ts';
 import { sanitiseJson } from './decode/decode-json.ts';
-import { decodeLogEventMessage } from './decode/decode-log-event.ts';
+import { decodeLogEventMessage, isForeignLine } from './decode/decode-log-event.ts';
 import type { Envelope, RawRecord, ReadResult, TranscriptFormat } from './decode/format.ts';
 import { notJson, parseText } from './decode/parse-text.ts';
 import { foreignExports } from './envelopes/foreign-exports.ts';
@@ -88,7 +88,7 @@ function readAll(input: SessionInput): ReadResult {
     const [first] = lines.unread;
     if (first !== undefined) throw new SessionInvalidError(notJson(source, first.reason));
   }
-  const read = readAny(parsed.document, source, lines.records);
+  const read = readAny(parsed.document, source, lines);
   const unread = [...parsed.unread, ...lines.unread, ...read.unread];
   const hasSpans = (session: Session): boolean => session.traces.some((trace) => trace.spans.length > 0);
   const sessions = read.sessions.filter(hasSpans);
@@ -140,18 +140,30 @@ function choose(document: JsonValue): Choice {
     : best;
 }
 
+interface Lines {
+  readonly records: readonly RawRecord[];
+  readonly unread: readonly Unread[];
+}
+const NO_LINES: Lines = { records: [], unread: [] };
+
 /** `further`: telemetry of the same input that stood on lines of its own. */
-function readAny(document: JsonValue, source: string, further: readonly RawRecord[]): ReadResult {
+function readAny(document: JsonValue, source: string, further: Lines): ReadResult {
   const choice = choose(document);
   switch (choice.kind) {
     case 'transcript':
-      return joined([choice.format.read(document, source), ...assembled(further, 'log-lines')], []);
+      return joined(
+        [choice.format.read(document, source), ...assembled(further.records, 'log-lines', further.unread)],
+        [],
+      );
     case 'envelope': {
       if (Array.isArray(document) && hasDocumentsAmong(document, choice.format)) {
         return readParts(document, source, further);
       }
       const { records, unread } = choice.format.unpack(document);
-      return joined(assembled([...records, ...further], choice.format.id), unread);
+      return joined(
+        assembled([...records, ...further.records], choice.format.id, [...unread, ...further.unread]),
+        unread,
+      );
     }
     case 'foreign':
       throw new SessionInvalidError(
@@ -172,8 +184,17 @@ function hasDocumentsAmong(entries: readonly JsonValue[], envelope: Envelope): b
   );
 }
 
-function assembled(records: readonly RawRecord[], format: string): ReadResult[] {
-  return records.length === 0 ? [] : [assembleSessions(records, { format })];
+/** What could not be read among a session's records may be a part of any session of them: each says so. */
+function assembled(
+  records: readonly RawRecord[],
+  format: string,
+  unread: readonly Unread[] = [],
+): ReadResult[] {
+  if (records.length === 0) return [];
+  const read = assembleSessions(records, { format });
+  const missing = unread.filter(({ reason }) => !isForeignLine(reason));
+  const sessions = read.sessions.map((session) => ({ ...session, unread: [...session.unread, ...missing] }));
+  return [{ sessions, unread: read.unread }];
 }
 
 /** Lines that are no JSON by themselves: telemetry behind a text prefix, else counted by the reason. */
@@ -189,14 +210,15 @@ function readTextLines(lines: readonly string[], source: string): { records: Raw
 }
 
 /** A list or map that no format takes whole: each entry by its own format, all telemetry of it joined together. */
-function readParts(document: JsonValue, source: string, further: readonly RawRecord[]): ReadResult {
+function readParts(document: JsonValue, source: string, further: Lines): ReadResult {
   const parts: [string, JsonValue][] = Array.isArray(document)
     ? document.map((part, index) => [`${sourceStem(source)}#${index}`, part])
     : isJsonObject(document)
       ? Object.entries(document).map(([key, part]) => [`${sourceStem(source)}#${key}`, part])
       : [];
   const results: ReadResult[] = [];
-  const records: RawRecord[] = [...further];
+  const records: RawRecord[] = [...further.records];
+  const unreadRecords: Unread[] = [...further.unread];
   const envelopes = new Set<string>();
   const unread: Unread[] = [];
   const refusals: SessionInvalidError[] = [];
@@ -208,11 +230,12 @@ function readParts(document: JsonValue, source: string, further: readonly RawRec
     } else if (choice.kind === 'envelope') {
       const unpacked = choice.format.unpack(part);
       unread.push(...unpacked.unread);
+      unreadRecords.push(...unpacked.unread);
       envelopes.add(choice.format.id);
       for (const record of unpacked.records) records.push(record);
     } else {
       try {
-        results.push(readAny(part, where, []));
+        results.push(readAny(part, where, NO_LINES));
       } catch (error) {
         if (!(error instanceof SessionInvalidError)) throw error;
         refusals.push(error);
@@ -221,7 +244,7 @@ function readParts(document: JsonValue, source: string, further: readonly RawRec
     }
   }
   // Spans and their log records may come in different envelopes of one file and still belong together.
-  results.push(...assembled(records, [...envelopes].join('+') || 'log-lines'));
+  results.push(...assembled(records, [...envelopes].join('+') || 'log-lines', unreadRecords));
   if (results.length === 0) {
     throw (
       refusals[0] ??

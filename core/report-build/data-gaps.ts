@@ -17,6 +17,7 @@ const UNSEEN: Partial<Readonly<Record<SpanFlag, string>>> = {
   'content-truncated': 'content-truncated: the producer cut it',
   'content-not-arrived': 'content-not-arrived: the log records of these spans are missing so far',
   'content-lost': 'content-lost: it came in a form that cannot be read back',
+  'index-capped': 'index-capped: messages at an index beyond 10,000, or under a refused key, were left out',
   'in-progress': 'in-progress: these spans had not ended when the session was closed',
 };
 

@@ -23,7 +23,6 @@ export function failureOf(exchange: ToolExchange): FailedExchange | null {
 }
 
 export interface Recovery {
-  /** Later calls by tool name, in order: did one succeed? */
   recovered(exchange: ToolExchange): boolean | null;
 }
 
@@ -32,6 +31,8 @@ export interface Recovery {
  * - true: a later call of the same tool, or of a tool of the same family, succeeded;
  * - false: every later call of the tool failed too, or no call at all came after;
  * - null: work went on with other tools, and whether that reached the goal is not ours to say.
+ *
+ * Calls that one answer asked for run beside each other: none of them is before or after another.
  */
 export function recoveryOf(trajectory: Trajectory): Recovery {
   const known = cache.get(trajectory);
@@ -40,17 +41,17 @@ export function recoveryOf(trajectory: Trajectory): Recovery {
   const lastGoodOfFamily = new Map<string, number>();
   const lastTry = new Map<string, number>();
   let last = -1;
-  trajectory.exchanges.forEach((exchange, place) => {
-    last = place;
-    lastTry.set(exchange.name, place);
-    if (exchange.result === null || failureOf(exchange) !== null) return;
-    lastGood.set(exchange.name, place);
-    for (const family of familiesOf(exchange.name)) lastGoodOfFamily.set(family, place);
-  });
-  const placeOf = new Map(trajectory.exchanges.map((exchange, place) => [exchange, place]));
+  // Exchanges stand in the order of the steps that asked.
+  for (const exchange of trajectory.exchanges) {
+    last = exchange.callStep;
+    lastTry.set(exchange.name, last);
+    if (exchange.result === null || failureOf(exchange) !== null) continue;
+    lastGood.set(exchange.name, last);
+    for (const family of familiesOf(exchange.name)) lastGoodOfFamily.set(family, last);
+  }
   const recovery: Recovery = {
     recovered(exchange) {
-      const place = placeOf.get(exchange) ?? last;
+      const place = exchange.callStep;
       if ((lastGood.get(exchange.name) ?? -1) > place) return true;
       if (familiesOf(exchange.name).some((family) => (lastGoodOfFamily.get(family) ?? -1) > place))
         return true;

@@ -1,7 +1,9 @@
 import type { Block, SpanFlag } from '../../session/session.ts';
+import { finishReason } from '../../vocabulary/finish-reasons.ts';
+import { breaksOff } from '../decode/decode-json.ts';
 import type { RawSpan } from '../decode/format.ts';
 import { isTelling } from './records.ts';
-import { blocksOf, isInference, isTool, type Work } from './work.ts';
+import { blocksOf, type InferenceContent, isInference, isTool, type Work } from './work.ts';
 
 /**
  * Tells apart why content is not there, in this order:
@@ -22,10 +24,11 @@ export function flagContent(work: Work, isAlone: boolean): void {
         ? isAlone || isKnownGap(work)
         : false;
   if (missing) work.flags.add(whyMissing(work));
+  else if (isInference(work) && asksUnseen(work.content)) work.flags.add('content-lost');
   for (const text of ownWords(work)) if (PLAIN_CUT.test(text.slice(-40))) work.flags.add('content-truncated');
   for (const text of texts(work)) {
     if (isRedacted(text)) work.flags.add('content-redacted');
-    if (VENDOR_CUT.test(text.slice(-80))) work.flags.add('content-truncated');
+    if (TELEMETRY_CUT.test(text.slice(-80)) || breaksOff(text)) work.flags.add('content-truncated');
   }
 }
 
@@ -49,10 +52,22 @@ export function isSplitLayout(span: RawSpan): boolean {
 /** Marks that SDKs and collectors leave in place of a whole value. */
 const REDACTION_MARK =
   /^[<[(*_\s]{0,4}(redacted|elided|masked|filtered|content[ _-]hidden|hidden)[>\])*_\s]{0,4}$/i;
-/** Marks of telemetry limits alone: no tool writes these into its result. */
-const VENDOR_CUT = /(\[This value has been truncated\]|<truncated due to size exceeding limit>)\s{0,4}$/i;
-/** Also used by agents that shorten a tool's result for the model, so in results it says nothing of the telemetry. */
-const PLAIN_CUT = /(\.\.\.|…)\s?[[(<]truncated[\])>]\s{0,4}$/i;
+/**
+ * Remarks of telemetry limits at the end of a value; what has a structure is told by that (`breaksOff`). The plain
+ * `...[truncated]` is also how agents shorten a tool's result for the model: in results it says nothing of the
+ * telemetry.
+ */
+const TELEMETRY_CUT =
+  /(?:\[This value has been truncated\]|<truncated due to size exceeding limit>|\[Truncated\s?(?:\.\.\.|…)\]|(?:\.\.\.|…)\s?\(truncated\))\s{0,4}$/i;
+const PLAIN_CUT = /(?:\.\.\.|…)\s?[[(<]truncated[\])>]\s{0,4}$/i;
+
+/** The model stopped to call a tool, but no call can be seen: it stands in a form that is not read. */
+function asksUnseen({ output, finishReasons }: InferenceContent): boolean {
+  return (
+    (finishReasons ?? []).some((word) => finishReason(word) === 'tool-calls') &&
+    !blocksOf(output).some((block) => block.type === 'tool_use')
+  );
+}
 
 function isRedacted(text: string): boolean {
   return text.length <= 40 && REDACTION_MARK.test(text);

@@ -47,17 +47,15 @@ function enclosingCall(work: Work, byId: ReadonlyMap<string, Work>): Work | null
   return null;
 }
 
-/** A span that was hung under another for want of its parent is not nested in it. */
 function isSameCall(outer: Work, call: Work): boolean {
-  if (outer.flags.has('merged-duplicate') || call.flags.has('missing-parent') || call.flags.has('cycle-cut'))
-    return false;
+  if (outer.flags.has('merged-duplicate')) return false;
   const [a, b] = [outer.content, call.content];
   if (a.kind !== 'inference' || b.kind !== 'inference') return false;
   return a.responseId === undefined || b.responseId === undefined || a.responseId === b.responseId;
 }
 
 function enclosingTool(work: Work, byId: ReadonlyMap<string, Work>): Work | null {
-  if (!isTool(work) || work.flags.has('missing-parent')) return null;
+  if (!isTool(work)) return null;
   for (const above of ancestors(work, byId)) {
     if (above.content.kind === 'other') continue;
     if (!isTool(above)) return null;
@@ -75,12 +73,23 @@ function enclosingTool(work: Work, byId: ReadonlyMap<string, Work>): Work | null
 /** Layers of one call lie close together; a bound keeps chains of thousands of spans linear. */
 const MAX_LAYERS = 32;
 
+/**
+ * What lies above a span by the producer's own word. A place that `arrange` made up for want of a parent is the end:
+ * it is no proof that two spans are of one call.
+ */
 export function* ancestors(work: Work, byId: ReadonlyMap<string, Work>): Generator<Work> {
-  let at = work.parentSpanId === null ? undefined : byId.get(work.parentSpanId);
+  let at = statedParent(work, byId);
   for (let layer = 0; at !== undefined && layer < MAX_LAYERS; layer += 1) {
     yield at;
-    at = at.parentSpanId === null ? undefined : byId.get(at.parentSpanId);
+    at = statedParent(at, byId);
   }
+}
+
+function statedParent(work: Work, byId: ReadonlyMap<string, Work>): Work | undefined {
+  const isMadeUp = (['missing-parent', 'self-parent', 'cycle-cut'] as const).some((flag) =>
+    work.flags.has(flag),
+  );
+  return work.parentSpanId === null || isMadeUp ? undefined : byId.get(work.parentSpanId);
 }
 
 function mergeByResponse(works: readonly Work[]): void {

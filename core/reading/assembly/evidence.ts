@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { isBrokenFinish } from '../../vocabulary/finish-reasons.ts';
 import { numberAt, textAt } from '../conventions/attributes.ts';
 import { parseJson } from '../decode/decode-json.ts';
@@ -20,7 +20,7 @@ export function gatherStated(work: Work): void {
   }
   if (a['exception.type'] !== undefined || a['exception.message'] !== undefined) addException(work, a);
   const type = textAt(a, 'error.type');
-  const cause = textAt(a, 'error.message', 'aws.xray.cause.message');
+  const cause = textAt(a, 'error.message', 'aws.xray.cause.message') ?? xrayCause(a['aws.xray.cause']);
   const told = work.errors[0]?.message;
   if (type !== null)
     addError(work, { source: 'error-type', type, message: cut(cause ?? raw.status.message ?? told ?? type) });
@@ -41,6 +41,17 @@ export function gatherStated(work: Work): void {
       });
     }
   }
+}
+
+/** X-Ray's `cause`: `{message}`, or `{exceptions: [{type, message}]}`, the first being the innermost. */
+function xrayCause(cause: JsonValue | undefined): string | null {
+  if (!isJsonObject(cause)) return null;
+  const list = Array.isArray(cause.exceptions) ? cause.exceptions.filter(isJsonObject) : [];
+  for (const { message, type } of [cause, ...list]) {
+    if (typeof message === 'string' && message !== '')
+      return typeof type === 'string' && type !== '' ? `${type}: ${message}` : message;
+  }
+  return null;
 }
 
 function addException(work: Work, attributes: RawSpan['attributes']): void {

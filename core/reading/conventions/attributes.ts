@@ -51,32 +51,36 @@ export function wordsOf(value: JsonValue | undefined): string[] {
   );
 }
 
+const INPUT_TOKENS = [
+  'gen_ai.usage.input_tokens',
+  'gen_ai.usage.prompt_tokens',
+  'llm.token_count.prompt',
+  'llm.usage.prompt_tokens',
+  'ai.usage.inputTokens',
+  'ai.usage.promptTokens',
+  'input_tokens',
+];
+const OUTPUT_TOKENS = [
+  'gen_ai.usage.output_tokens',
+  'gen_ai.usage.completion_tokens',
+  'llm.token_count.completion',
+  'llm.usage.completion_tokens',
+  'ai.usage.outputTokens',
+  'ai.usage.completionTokens',
+  'output_tokens',
+];
+
 /**
- * Tokens of a model call, in every producer's attribute names. Undefined when none is recorded: a producer that
- * does not count is not a call that cost nothing.
+ * Tokens of a model call, in every producer's attribute names. Undefined when none is recorded, or when one is in a
+ * form that is no number (NaN): a call that is not counted is not a call that cost nothing.
  */
 export function usageOf(attributes: Attributes): { inputTokens: number; outputTokens: number } | undefined {
-  const input = numberAt(
-    attributes,
-    'gen_ai.usage.input_tokens',
-    'gen_ai.usage.prompt_tokens',
-    'llm.token_count.prompt',
-    'llm.usage.prompt_tokens',
-    'ai.usage.inputTokens',
-    'ai.usage.promptTokens',
-    'input_tokens',
-  );
-  const output = numberAt(
-    attributes,
-    'gen_ai.usage.output_tokens',
-    'gen_ai.usage.completion_tokens',
-    'llm.token_count.completion',
-    'llm.usage.completion_tokens',
-    'ai.usage.outputTokens',
-    'ai.usage.completionTokens',
-    'output_tokens',
-  );
+  const input = numberAt(attributes, ...INPUT_TOKENS);
+  const output = numberAt(attributes, ...OUTPUT_TOKENS);
+  const isUnreadable = (keys: readonly string[], read: number | null): boolean =>
+    read === null && valueAt(attributes, ...keys) !== undefined;
   if (input === null && output === null) return undefined;
+  if (isUnreadable(INPUT_TOKENS, input) || isUnreadable(OUTPUT_TOKENS, output)) return undefined;
   return { inputTokens: input ?? 0, outputTokens: output ?? 0 };
 }
 

@@ -146,6 +146,14 @@ export function sanitiseJson(value: JsonValue, depth = 0): JsonValue {
   return out;
 }
 
+/**
+ * Whether a text begins as a JSON object or list and breaks off inside it, whatever words stand at the break.
+ * `[INFO] done` and `{name}, hello` begin as none.
+ */
+export function breaksOff(text: string): boolean {
+  return /^\s{0,64}(?:\{\s{0,64}"|\[\s{0,64}[{["])/.test(text) && scan(text).open && !parseJson(text).ok;
+}
+
 /** Deepest nesting, and whether the text ends inside a string or an open bracket. Tolerates what is no JSON. */
 function scan(text: string): { depth: number; open: boolean } {
   let depth = 0;

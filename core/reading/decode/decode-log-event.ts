@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { redactText } from '../../redaction/redact-credentials.ts';
 import type { Unread } from '../../session/session.ts';
-import { parseJson } from './decode-json.ts';
+import { breaksOff, parseJson } from './decode-json.ts';
 import type { RawRecord } from './format.ts';
 import { type Inherited, isApplicationLine, readApplicationLine, readRecord } from './raw-record.ts';
 
@@ -14,6 +14,7 @@ import { type Inherited, isApplicationLine, readApplicationLine, readRecord } fr
  * - `cut-json:` begins like JSON and breaks off: perhaps half of an event over CloudWatch's 256 KB line limit
  * - `bad-json:` begins like JSON and is none
  * - `no-id:` a span that has no trace id at all
+ * - `unknown-record:` JSON with a trace id of its own that is neither span nor log record: something of a session
  * - `not-telemetry:` JSON, but neither span nor log record; the keys found are named
  */
 export function decodeLogEventMessage(message: string): RawRecord[] | Unread {
@@ -24,8 +25,7 @@ export function decodeLogEventMessage(message: string): RawRecord[] | Unread {
   if (!beginsLikeRecords(text)) {
     return unread('not-json: plain text');
   }
-  const last = text.at(-1);
-  if (last !== '}' && last !== ']') return unread('cut-json: the text breaks off');
+  if (breaksOff(text)) return unread('cut-json: the text breaks off');
   return unread(`bad-json: ${decoded.reason}`);
 }
 
@@ -39,11 +39,22 @@ function readDecoded(value: JsonValue): RawRecord[] | Unread {
   if (found.length > 0) return found;
   if (isJsonObject(value) && 'spanId' in value && 'startTimeUnixNano' in value && !('traceId' in value))
     return unread('no-id: a span without a trace id or span id');
+  if (isJsonObject(value) && hasTraceId(value))
+    return unread('unknown-record: it bears a trace id, but is neither span nor log record');
   const keys = isJsonObject(value) ? Object.keys(value).slice(0, 8).join(', ') : typeof value;
   return unread(
     `not-telemetry: neither span nor log record (found ${redactText(keys).slice(0, 200) || 'nothing'})`,
   );
 }
+
+/** OpenTelemetry's 32 or X-Ray's form; applications name requests of their own by other ids. */
+function hasTraceId(value: JsonObject): boolean {
+  const id = value.traceId ?? value.trace_id;
+  return typeof id === 'string' && /^(?:[0-9a-f]{32}|1-[0-9a-f]{8}-[0-9a-f]{24})$/i.test(id);
+}
+
+/** A line of an application that is no part of any session: other text, or JSON without a trace id. */
+export const isForeignLine = (reason: string): boolean => /^not-(?:json|telemetry):/.test(reason);
 
 function unread(reason: string): Unread {
   return { where: 'log event', reason, count: 1 };

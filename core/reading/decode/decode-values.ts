@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { isForbiddenKey, sanitiseJson, toWellFormed } from './decode-json.ts';
 import type { RawSpan } from './format.ts';
+import { readLong } from './times.ts';
 
 /** Attributes as a map without a prototype; forbidden keys are left out. */
 export type Attributes = Record<string, JsonValue>;
@@ -30,6 +31,8 @@ export function readAttributes(value: JsonValue | undefined): Attributes {
 /** The plain value of an OTLP AnyValue, in both spellings of protobuf JSON. Plain values pass unchanged. */
 export function readTypedValue(value: JsonValue, depth = 0): JsonValue {
   if (!isJsonObject(value) || depth > 100) return value;
+  const long = readLong(value);
+  if (long !== null) return toNumber(long.toString());
   const keys = Object.keys(value);
   if (keys.length !== 1) return value;
   const [key] = keys;
@@ -70,6 +73,8 @@ export function readTypedValue(value: JsonValue, depth = 0): JsonValue {
 
 /** A number, or the text when a double cannot hold it exactly (int64 arrives as text for that reason). */
 function toNumber(value: JsonValue): JsonValue {
+  const long = readLong(value);
+  if (long !== null) return toNumber(long.toString());
   if (typeof value !== 'string') return value;
   const number = Number(value);
   if (!Number.isFinite(number)) return value;

@@ -39,7 +39,11 @@ export function isSpanRecord(record: JsonObject): boolean {
 }
 
 export function isLogRecord(record: JsonObject): boolean {
-  if (!('body' in record)) return false;
+  // An event may carry everything in its attributes; what it is called then tells it from a span.
+  const isEvent =
+    typeof (record.eventName ?? record.event_name) === 'string' ||
+    (isJsonObject(record.attributes) && typeof record.attributes['event.name'] === 'string');
+  if (!('body' in record) && !isEvent) return false;
   return [
     'traceId',
     'trace_id',

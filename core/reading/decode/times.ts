@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../base/json.ts';
+import { isJsonObject, type JsonValue } from '../../base/json.ts';
 
 /** Nanoseconds since the epoch have at most 20 digits until the year 5138. */
 const MAX_DIGITS = 20;
@@ -30,6 +30,8 @@ export function toUnixNano(value: JsonValue | undefined): string | null {
  * that reads it. Fractions stay exact, since steps of one millisecond are ordered by their microseconds.
  */
 function readTime(value: JsonValue | undefined, unitOf: (whole: bigint) => bigint): string | null {
+  const long = readLong(value);
+  if (long !== null) return readNumber(long.toString(), unitOf);
   if (typeof value === 'number') return readNumber(Number.isFinite(value) ? decimalOf(value) : '', unitOf);
   if (typeof value !== 'string' || value.length > 40) return null;
   const iso = ISO_TIME.exec(value);
@@ -40,6 +42,15 @@ function readTime(value: JsonValue | undefined, unitOf: (whole: bigint) => bigin
   const milliseconds = Date.parse(`${date}T${minutes}${seconds}${zone}`);
   if (Number.isNaN(milliseconds) || milliseconds <= 0) return null;
   return (BigInt(milliseconds) * 1_000_000n + BigInt(fraction.padEnd(9, '0'))).toString();
+}
+
+/** An int64 in the two halves that JavaScript's protobuf libraries write: `{low, high, unsigned?}`. */
+export function readLong(value: JsonValue | undefined): bigint | null {
+  if (!isJsonObject(value)) return null;
+  const { low, high } = value;
+  if (!Number.isInteger(low) || !Number.isInteger(high)) return null;
+  const bits = (BigInt(Number(high)) << 32n) | (BigInt(Number(low)) & 0xffffffffn);
+  return value.unsigned === true ? BigInt.asUintN(64, bits) : BigInt.asIntN(64, bits);
 }
 
 /** A double of seconds since the epoch is exact to the microsecond, not further. */

@@ -61,13 +61,26 @@ export const flatRecords: Envelope = {
 
 /** Lists under any of the names that the CloudWatch APIs use; a Logs Insights row of fields becomes an object. */
 function itemsOf(document: JsonValue): JsonValue[] {
-  if (Array.isArray(document)) return document.map(asRow);
-  if (!isJsonObject(document)) return [];
+  if (Array.isArray(document)) return document.flatMap((item) => rowsOf(item) ?? [asRow(item)]);
+  return isJsonObject(document) ? (rowsOf(document) ?? [document]) : [];
+}
+
+/** The rows of one envelope or page; a decoded envelope's group and stream hold for each of them. */
+function rowsOf(page: JsonValue): JsonValue[] | null {
+  if (!isJsonObject(page) || isSpanRecord(page)) return null;
   for (const key of ['logEvents', 'events', 'results']) {
-    const list = document[key];
-    if (Array.isArray(list) && !isSpanRecord(document)) return list.map(asRow);
+    const list = page[key];
+    if (!Array.isArray(list)) continue;
+    const { logGroup, logStream } = page;
+    return list
+      .map(asRow)
+      .map((row) =>
+        isJsonObject(row) && typeof logGroup === 'string'
+          ? { logGroupName: logGroup, logStreamName: logStream ?? '', ...row }
+          : row,
+      );
   }
-  return [document];
+  return null;
 }
 
 function asRow(item: JsonValue): JsonValue {
