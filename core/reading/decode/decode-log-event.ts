@@ -48,7 +48,7 @@ function readDecoded(value: JsonValue): RawRecord[] | Unread {
 }
 
 /** OpenTelemetry's 32 or X-Ray's form; applications name requests of their own by other ids. */
-function hasTraceId(value: JsonObject): boolean {
+export function hasTraceId(value: JsonObject): boolean {
   const id = value.traceId ?? value.trace_id;
   return typeof id === 'string' && /^(?:[0-9a-f]{32}|1-[0-9a-f]{8}-[0-9a-f]{24})$/i.test(id);
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { joinCutLines, type LogLine } from '../decode/cut-lines.ts';
-import { decodeLogEventMessage } from '../decode/decode-log-event.ts';
+import { decodeLogEventMessage, hasTraceId } from '../decode/decode-log-event.ts';
 import type { Envelope, RawRecord } from '../decode/format.ts';
 import { isLogRecord, isSpanRecord, readRecord } from '../decode/raw-record.ts';
 import { UnreadTally } from './unread-tally.ts';
@@ -47,7 +47,7 @@ export const flatRecords: Envelope = {
       }
       const bare = isJsonObject(item) && isJsonObject(item.raw_otel_json) ? item.raw_otel_json : item;
       const record = isJsonObject(bare) ? readRecord(bare) : null;
-      if (record === null) tally.add('neither a span nor a log record');
+      if (record === null) tally.add(reasonOf(bare));
       else records.push(record);
     }
     for (const { message } of joinCutLines(lines)) {
@@ -64,6 +64,12 @@ function itemsOf(document: JsonValue): JsonValue[] {
   if (Array.isArray(document)) return document.flatMap((item) => rowsOf(item) ?? [asRow(item)]);
   return isJsonObject(document) ? (rowsOf(document) ?? [document]) : [];
 }
+
+/** A line of an application is no part of a session; what bears a trace id is, though it is not recognised. */
+const reasonOf = (item: JsonValue): string =>
+  !isJsonObject(item) || !hasTraceId(item)
+    ? 'not-telemetry: neither a span nor a log record'
+    : 'neither a span nor a log record';
 
 /** The rows of one envelope or page; a decoded envelope's group and stream hold for each of them. */
 function rowsOf(page: JsonValue): JsonValue[] | null {

@@ -126,7 +126,7 @@ it('OTLP log records are read beside spans, and one without a body is still a re
 it('what is no record beside records is counted, not dropped in silence', () => {
   expect(unpackTelemetry([span, { hello: 1 }, 7])).toMatchObject({
     records: [{}],
-    unread: [{ count: 2, reason: 'neither a span nor a log record' }],
+    unread: [{ count: 2, reason: 'not-telemetry: neither a span nor a log record' }],
   });
 });
 
