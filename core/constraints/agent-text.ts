@@ -1,6 +1,6 @@
 import { canonicalJson } from '../base/hash.ts';
 import type { Trajectory } from '../trajectory/trajectory.ts';
-import type { AgentText } from './prompt-v1.ts';
+import type { AgentText } from './prompt-v2.ts';
 
 /** Longest description and instructions that a prompt shows of an agent: far beyond what public agents have. */
 const MAX_DESCRIPTION = 2_000;

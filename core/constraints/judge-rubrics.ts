@@ -12,7 +12,7 @@ import { resolveSpan } from '../prompting/resolve-span.ts';
 import { onOneLine } from '../prompting/untrusted.ts';
 import type { Trajectory } from '../trajectory/trajectory.ts';
 import { RUBRIC_ANSWER, type RubricRow, rowList, rubricRow } from './answers.ts';
-import { RUBRICS_PROMPT_VERSION, rubricPrompt } from './prompt-v1.ts';
+import { RUBRICS_PROMPT_VERSION, rubricPrompt } from './prompt-v2.ts';
 import { leaveOpen, makeEntry, type OpenPlace } from './run.ts';
 import { modelFault } from './synthesise.ts';
 

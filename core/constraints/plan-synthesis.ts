@@ -6,7 +6,7 @@ import { makeStepRenderer } from '../prompting/render-steps.ts';
 import type { Step, Trajectory } from '../trajectory/trajectory.ts';
 import { agentText } from './agent-text.ts';
 import type { CompiledConstraint } from './compile.ts';
-import { dynamicPrompt } from './prompt-v1.ts';
+import { dynamicPrompt } from './prompt-v2.ts';
 
 export interface DynamicRequest {
   readonly user: readonly PromptText[];

@@ -27,7 +27,7 @@ import {
   CONSTRAINTS_PROMPT_VERSION,
   constraintRepairPrompt,
   globalPrompt,
-} from './prompt-v1.ts';
+} from './prompt-v2.ts';
 import { admitConstraints } from './read-constraints.ts';
 import { WORK_LIMITS } from './work-limits.ts';
 

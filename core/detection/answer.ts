@@ -18,13 +18,15 @@ export const DETECTION_ANSWER: AnswerSchema = {
         items: {
           type: 'object',
           additionalProperties: false,
-          required: ['span', 'category', 'confidence', 'quote', 'why'],
+          required: ['span', 'category', 'confidence', 'quote', 'why', 'recovered', 'recoveredBy'],
           properties: {
             span: { type: 'string', description: 'Id of the span, as in the run.' },
             category: { type: 'string', description: 'Category id from the list.' },
             confidence: { type: 'string', enum: ['low', 'medium', 'high'] },
             quote: { type: 'string', description: 'Copied from the span, at most 200 characters.' },
             why: { type: 'string', description: 'What the quote shows, in one sentence.' },
+            recovered: { type: 'string', enum: ['yes', 'no', 'unknown'] },
+            recoveredBy: { type: 'string', description: 'Id of the span that put it right; else empty.' },
           },
         },
       },

@@ -17,7 +17,7 @@ import type { Trajectory } from '../trajectory/trajectory.ts';
 import { TAXONOMY } from '../vocabulary/taxonomy.ts';
 import { DETECTION_ANSWER } from './answer.ts';
 import { mergeFailures } from './merge.ts';
-import { DETECTION_PROMPT_VERSION, detectionInstructions, detectionPrompt } from './prompt-v1.ts';
+import { DETECTION_PROMPT_VERSION, detectionInstructions, detectionPrompt } from './prompt-v2.ts';
 import { findingsOf, type Salvaged, salvageFindings } from './salvage.ts';
 
 /** Any JSON in which a list of findings can be found; what is in the list is looked at item by item. */
@@ -111,6 +111,7 @@ async function look(
     );
     const salvaged = salvageFindings(findingsOf(value) ?? [], {
       known: shown,
+      names: shown.names,
       taxonomy: options.taxonomy ?? TAXONOMY,
       requestHash: answers.at(-1)?.requestHash ?? '',
       isQuoted: makeQuoteCheck(shown.text),

@@ -11,6 +11,8 @@ import { resolveCategory } from './resolve-category.ts';
 
 export interface SalvageContext {
   readonly known: KnownSpans;
+  /** Alias → span id of the whole session, for references inside texts. */
+  readonly names: ReadonlyMap<string, string>;
   readonly taxonomy: readonly CategoryDefinition[];
   /** Request hash of the answer: the provenance of each finding. */
   readonly requestHash: string;
@@ -180,6 +182,6 @@ function evidenceText(row: Row, context: SalvageContext, label: string | null): 
       `"${row.quote}"${context.isQuoted(row.quote) ? '' : ' [not found word for word in the session]'}`,
     );
   }
-  if (row.why !== null) parts.push(aliasesToIds(row.why, context.known.aliases));
+  if (row.why !== null) parts.push(aliasesToIds(row.why, context.names));
   return parts.length === 0 ? '[the model gave no evidence]' : parts.join(' — ');
 }

@@ -9,11 +9,17 @@ export interface Shown {
   readonly text: string;
   /** Alias as rendered → span id, of the spans shown: an answer may speak of no others. */
   readonly aliases: ReadonlyMap<string, string>;
+  /** Alias → span id of every span of the session: a text may refer to spans that are not shown. */
+  readonly names: ReadonlyMap<string, string>;
 }
 
 export function showChunk(trajectory: Trajectory, plan: ChunkPlan, chunk: Chunk): Shown {
   const { text, aliases } = renderChunk(trajectory, plan, chunk);
-  return { text, aliases: new Map(chunk.spans.map((span) => [aliases.of(span.step), span.spanId])) };
+  return {
+    text,
+    aliases: new Map(chunk.spans.map((span) => [aliases.of(span.step), span.spanId])),
+    names: new Map(trajectory.steps.map((step) => [aliases.of(step.index), step.spanId])),
+  };
 }
 
 /** A chunk of whole spans, for the stages that choose their own. */

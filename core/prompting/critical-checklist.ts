@@ -15,12 +15,12 @@ export const CHECKLIST: readonly CategoryChecklist[] = [
     id: 'plan-adherence',
     name: 'Instruction/Plan Adherence Failure',
     criteria: [
-      'the agent had understood the goal',
-      'the information, tools and permissions for the right action were at hand',
-      'a required action was left out or done in the wrong order, or an action was added that nobody asked for',
+      'an explicit instruction stood in writing and fitted the goal: a rule of the policy, a step of the plan, an order from another agent',
+      'the agent had all it needed to follow it',
+      'it did not carry it out, did something else instead, or left out a demanded step (a confirmation, a check, an ordered search)',
     ],
     boundary:
-      'Right goal, wrong execution. If the goal itself was wrong, it is intent-plan-misalignment; if a false belief about data led to it, misinterpretation or invention.',
+      'A stated rule or order was not followed. If none was broken but the plan does not serve the request, it is intent-plan-misalignment; if a false belief about data led to it, misinterpretation or invention.',
   },
   {
     id: 'invention',
@@ -30,7 +30,8 @@ export const CHECKLIST: readonly CategoryChecklist[] = [
       'nothing before that step supports it: no message, no tool result, no instruction',
       'an action or a conclusion was built on it',
     ],
-    boundary: 'There is no source at all. If a source exists and was read wrongly, it is misinterpretation.',
+    boundary:
+      'There is no source at all. If a source exists and was read wrongly or only in part, it is misinterpretation.',
   },
   {
     id: 'invalid-invocation',
@@ -49,41 +50,41 @@ export const CHECKLIST: readonly CategoryChecklist[] = [
     criteria: [
       'the relevant tool output, or message of another agent, was there',
       'the agent stated or acted on a reading of it',
-      'that reading contradicts it, leaves out what matters, or miscounts it',
+      'that reading contradicts it, miscounts it, leaves out what matters, or takes partial or unchecked output for the whole (calls the request satisfied on incomplete data)',
     ],
-    boundary: 'A source exists and was misread. Without a source it is invention.',
+    boundary: 'A source exists and was misread or trusted too far. Without a source it is invention.',
   },
   {
     id: 'intent-plan-misalignment',
     name: 'Intent–Plan Misalignment',
     criteria: [
-      'the agent pursued another goal than the user asked for, or broke a key condition of the request',
-      'this came from misunderstanding the request',
+      'the request, as it stood in the run, was clear enough',
+      'the plan, order or action does not serve it: a condition or part is dropped, another thing is sought, or the order of actions shuts out a later one',
       'neither missing information, nor an error, nor a block explains it',
     ],
     boundary:
-      'The information was there and was misunderstood. If it was missing everywhere, it is underspecified-intent.',
+      'The plan is wrong although no stated rule was broken. If one was, it is plan-adherence; if the request itself was open or contradictory, underspecified-intent.',
   },
   {
     id: 'underspecified-intent',
     name: 'Underspecified User Intent',
     criteria: [
-      'a datum that the action needs occurs nowhere before that step',
-      'no tool at hand could have supplied it',
-      'the agent went ahead without it, or did not ask for it',
+      'what the user asked or said leaves open, changes or contradicts what the goal needs: a datum is missing, a choice is open, the user decides on a wrong assumption',
+      'no tool at hand could have settled it',
+      'the run went on without its being settled',
     ],
     boundary:
-      'Missing, not misread. If the agent put in a value of its own making and acted on it, prefer invention.',
+      "The fault lies in what was asked, also where the user's own message departs from the goal. If the agent put in a value of its own making and acted on it, prefer invention.",
   },
   {
     id: 'unsupported-intent',
     name: 'Intent Not Supported',
     criteria: [
-      'the request needs a capability that none of the available tools has',
+      'what the user or another agent asked for needs a capability or action that none of the tools has, or that the rules exclude altogether',
       'it is not a matter of infrastructure or permission',
     ],
     boundary:
-      'The tool does not exist. If it exists and failed it is system-failure; if it refused, guardrail.',
+      'It cannot be done there at all, a part given to an agent without the tools for it included. If the tool exists and failed it is system-failure; if it refused, guardrail.',
   },
   {
     id: 'guardrail',
@@ -99,11 +100,11 @@ export const CHECKLIST: readonly CategoryChecklist[] = [
     id: 'system-failure',
     name: 'System Failure',
     criteria: [
-      'a tool or service was called, or had to be called',
-      'there is an explicit sign of outage, lost connection, time-out, or exhausted capacity',
+      'a tool or service was called, or had to be called, or the run itself broke off',
+      'there is an explicit sign of outage, lost connection, time-out, expired session or exhausted capacity, or the run stops without any reason in it',
       'the arguments were not the cause',
     ],
-    boundary: 'The callee failed. If the caller sent rubbish it is invalid-invocation.',
+    boundary: 'The callee or platform failed. If the caller sent rubbish it is invalid-invocation.',
   },
   {
     id: 'inconclusive',

@@ -7,5 +7,7 @@ and a word belong to the span above them: @call is a tool call that a model aske
 a message, @thinking what a model thought, @error what the telemetry says went wrong. Notes in brackets are the
 recorder's: "error", "no result", "took 40 s" speak of the run, others ("missing-parent", "content-truncated") only of
 the recording and are no fault of the agent. No other text can begin a line in this way. Repeated history is shown
-once, where it first appeared. Before the first span may stand @goal (what the user wants; the agent saw only what the
-spans show), @system (the agent's instructions), @tools, and @before (what came before the first span shown).`;
+once, where it first appeared. Before the first span may stand @part (which spans of the run are shown), @goal (what the
+user wants; the agent saw only what the spans show), @system (the agent's instructions), @tools, @before (a count of what
+came before the first span shown) and @earlier (excerpts of earlier spans that the spans shown go back to). A @turn line
+between spans says that the user's next request begins there.`;

@@ -21,20 +21,26 @@ export function makeQuoteCheck(shown: string): (quote: string) => boolean {
   };
 }
 
-const BRACKETED = /\[@?([^[\]\s]{1,200})\]/gu;
+/** One name in brackets, or several: [s12], [@s12, s14]. */
+const BRACKETED = /\[([^[\]\n]{1,400})\]/gu;
+const NAME = /[^\s,;@][^\s,;]{0,200}/gu;
 
-/** A model's sentences speak of [s12]; what is kept speaks of span ids, since aliases end with the prompt. */
-export function aliasesToIds(text: string, aliases: ReadonlyMap<string, string>): string {
-  return text.replace(BRACKETED, (whole, name: string) => {
-    const id = aliases.get(name);
-    return id === undefined ? whole : `[${id}]`;
+/** Writes names in brackets anew where all of them are known: a bracket may hold other things. */
+function rename(text: string, names: ReadonlyMap<string, string>): string {
+  return text.replace(BRACKETED, (whole, inside: string) => {
+    const found = (inside.match(NAME) ?? []).map((name) => names.get(name));
+    return found.length === 0 || found.includes(undefined)
+      ? whole
+      : found.map((name) => `[${name}]`).join('');
   });
 }
 
-/** The way back, for handing earlier findings to a prompt. */
+/** A model's sentences speak of [s12]; what is kept speaks of span ids, since aliases end with the prompt. */
+export function aliasesToIds(text: string, aliases: ReadonlyMap<string, string>): string {
+  return rename(text, aliases);
+}
+
+/** The way back, for handing earlier findings to a prompt: in the ids of that prompt, also of spans it does not show. */
 export function idsToAliases(text: string, aliasOf: ReadonlyMap<string, string>): string {
-  return text.replace(BRACKETED, (whole, id: string) => {
-    const alias = aliasOf.get(id);
-    return alias === undefined ? whole : `[${alias}]`;
-  });
+  return rename(text, aliasOf);
 }

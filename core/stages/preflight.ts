@@ -1,6 +1,6 @@
 import { canonicalJson, sha256Hex } from '../base/hash.ts';
 import { runChecks } from '../checks/registry.ts';
-import { detectionInstructions } from '../detection/prompt-v1.ts';
+import { detectionInstructions } from '../detection/prompt-v2.ts';
 import type { DiagnosisOptions } from '../diagnosis/options.ts';
 import type { Preflight } from '../diagnosis/stages.ts';
 import { chunkSettings } from '../planning/chunk-settings.ts';

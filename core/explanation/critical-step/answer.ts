@@ -19,7 +19,7 @@ export const CRITICAL_STEPS_SCHEMA: JsonObject = {
       confidence: { type: 'string', enum: ['low', 'medium', 'high'] },
       reason: {
         type: 'string',
-        description: 'Why this is the first unrecovered failure and why the criteria hold.',
+        description: 'Why this step lost the run and why the criteria hold.',
       },
       evidence: {
         type: 'array',

@@ -11,7 +11,7 @@ import { makeQuoteCheck } from '../../prompting/quote.ts';
 import { countVotes, type Vote } from './count-votes.ts';
 import { writeEvidence, writeFailures } from './handed-evidence.ts';
 import type { JudgeInput } from './judge-input.ts';
-import { JUDGE_ANSWERS, judgePrompt, PROTOCOL_PROMPT_VERSION, type Question } from './protocol-prompts-v1.ts';
+import { JUDGE_ANSWERS, judgePrompt, PROTOCOL_PROMPT_VERSION, type Question } from './protocol-prompts-v2.ts';
 import { readCriticalSteps } from './read-critical-steps.ts';
 import { type ShownRun, showRun } from './show-run.ts';
 
@@ -189,6 +189,7 @@ function readVote(
   const read = readCriticalSteps([...list], {
     trajectory: input.trajectory,
     aliases: shown.aliases,
+    names: shown.names,
     isQuoted: makeQuoteCheck(shown.text),
   });
   // A vote that named only unknown spans did not say "there is none".

@@ -10,8 +10,10 @@ import { CRITICAL_CATEGORIES, type CriticalCategory } from '../../vocabulary/cri
 
 export interface ReadContext {
   readonly trajectory: Trajectory;
-  /** Alias as rendered → span id, for the whole session. */
+  /** Alias as rendered → span id, of the spans that an answer may name. */
   readonly aliases: ReadonlyMap<string, string>;
+  /** The same of the whole session, for references inside texts. */
+  readonly names: ReadonlyMap<string, string>;
   /** Whether a quote stands in what the judge was shown. */
   readonly isQuoted: (quote: string) => boolean;
 }
@@ -100,7 +102,7 @@ function readEntry(entry: JsonValue, context: ReadContext, quarantined: Quaranti
       category: category ?? 'inconclusive',
       confidence: CONFIDENCE[known ? word : 'low'],
     },
-    reason: aliasesToIds(textField(entry, 'reason'), context.aliases) || '[the model gave no reason]',
+    reason: aliasesToIds(textField(entry, 'reason'), context.names) || '[the model gave no reason]',
     evidence: readEvidence(entry.evidence, context, quarantined),
   };
 }
@@ -118,7 +120,7 @@ function readEvidence(
       return [];
     }
     const quote = isJsonObject(item) ? textField(item, 'quote') : '';
-    const note = isJsonObject(item) ? aliasesToIds(textField(item, 'note'), context.aliases) : '';
+    const note = isJsonObject(item) ? aliasesToIds(textField(item, 'note'), context.names) : '';
     const there = quote === '' || context.isQuoted(quote);
     return [
       {

@@ -31,7 +31,10 @@ export function showRun(input: JudgeInput, limitTokens: number): ShownRun | null
     new Map(trajectory.steps.map((step) => [of(step.index), step.spanId]));
   if (plan.totalTokens <= limitTokens) {
     const { text, aliases } = makeChunkRenderer(trajectory, plan.settings, true).render(spans);
-    if (counter.count(text) <= limitTokens) return { text, note: null, aliases: aliasesOf(aliases.of) };
+    if (counter.count(text) <= limitTokens) {
+      const names = aliasesOf(aliases.of);
+      return { text, note: null, aliases: names, names };
+    }
   }
   const header = makeChunkRenderer(trajectory, plan.settings, false).header(spans).join('');
   const room = limitTokens - counter.count(header);
@@ -39,7 +42,8 @@ export function showRun(input: JudgeInput, limitTokens: number): ShownRun | null
     const near = reach === null ? new Set<number>() : nearSteps(input, reach);
     const condensed = condenseRun(trajectory, near, room, counter, true);
     if (condensed.tokens <= room) {
-      return { text: header + condensed.text, note: SHORTENED, aliases: condensed.aliases };
+      const { aliases } = condensed;
+      return { text: header + condensed.text, note: SHORTENED, aliases, names: aliases };
     }
   }
   return null;

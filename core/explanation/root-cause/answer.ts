@@ -38,9 +38,20 @@ export const EXPLAIN_ANSWER: AnswerSchema = {
         items: {
           type: 'object',
           additionalProperties: false,
-          required: ['failure', 'location', 'causality', 'impact', 'timing', 'explanation', 'fixType', 'fix'],
+          required: [
+            'failure',
+            'category',
+            'location',
+            'causality',
+            'impact',
+            'timing',
+            'explanation',
+            'fixType',
+            'fix',
+          ],
           properties: {
             failure: { type: 'string', description: 'Id of the failing span.' },
+            category: { type: 'string', description: 'Category id of the failure, as in the list.' },
             location: { type: 'string', description: 'Id of the span where the cause lies.' },
             causality: { type: 'string', enum: [...CAUSALITIES] },
             impact: { type: 'array', items: { type: 'string', enum: [...IMPACTS] } },

@@ -9,10 +9,10 @@ import type { PromptText } from '../../model/port.ts';
 import type { Chunk } from '../../planning/plan.ts';
 import { type Shown, showChunk } from '../../planning/show-chunk.ts';
 import { writeDecided, writeEvidence, writeFailures } from '../critical-step/handed-evidence.ts';
-import { JUDGE_PROMPT_VERSION } from '../critical-step/prompt-v1.ts';
+import { JUDGE_PROMPT_VERSION } from '../critical-step/prompt-v2.ts';
 import { EXPLAIN_ANSWER } from './answer.ts';
 import type { ExplainInput } from './explain-input.ts';
-import { explainPrompt, ROOT_CAUSE_PROMPT_VERSION } from './prompt-v1.ts';
+import { explainPrompt, ROOT_CAUSE_PROMPT_VERSION } from './prompt-v2.ts';
 
 export type Asked =
   | {
@@ -88,7 +88,7 @@ export function promptOver(
   excerptNote: string | null,
 ): { readonly user: readonly PromptText[]; readonly shown: Shown } {
   const shown = showChunk(input.trajectory, input.plan, chunk);
-  const aliasOf = new Map([...shown.aliases].map(([alias, id]) => [id, alias]));
+  const aliasOf = new Map([...shown.names].map(([alias, id]) => [id, alias]));
   return {
     shown,
     user: explainPrompt({

@@ -156,6 +156,7 @@ function conclude(
   const context = {
     trajectory: input.trajectory,
     aliases: shown.aliases,
+    names: shown.names,
     isQuoted: makeQuoteCheck(shown.text),
   };
   const read = readCriticalSteps(value.criticalSteps, context);

@@ -6,7 +6,7 @@ import { writeDecided, writeEvidence, writeFailures } from '../critical-step/han
 import { readCriticalSteps } from '../critical-step/read-critical-steps.ts';
 import { type Asked, askExplanation } from './ask-explanation.ts';
 import type { ExplainInput } from './explain-input.ts';
-import { combinePrompt } from './prompt-v1.ts';
+import { combinePrompt } from './prompt-v2.ts';
 
 type Answered = Extract<Asked, { ok: true }>;
 
@@ -43,7 +43,7 @@ export async function combineWindows(
     const tokens = user.reduce((sum, part) => sum + input.counter.count(part.text), 0);
     if (tokens > limitTokens) continue;
     // Quotes come from the windows' own texts, which the readers saw.
-    const shown = { text: windows.map((window) => window.shown.text).join('\n'), aliases };
+    const shown = { text: windows.map((window) => window.shown.text).join('\n'), aliases, names: aliases };
     const answer = await askExplanation(input, user, shown, input.failures.length, 'root-cause-merge');
     if (answer.ok) return { answer, calls: answer.calls, gaps: [] };
     if (!answer.overflow) return { ...joinByRule(input, windows, answer.reason), calls: answer.calls };
@@ -55,11 +55,13 @@ function joinByRule(input: ExplainInput, windows: readonly Answered[], reason: s
   const [first] = windows;
   if (first === undefined) throw new RangeError('no windows to join');
   const aliases = new Map(windows.flatMap(({ shown }) => [...shown.aliases]));
-  const shown = { text: windows.map((window) => window.shown.text).join('\n'), aliases };
+  const { names } = first.shown;
+  const shown = { text: windows.map((window) => window.shown.text).join('\n'), aliases, names };
   const place = ({ value }: Answered): number => {
     const { critical } = readCriticalSteps(value.criticalSteps, {
       trajectory: input.trajectory,
       aliases,
+      names,
       isQuoted: () => true,
     });
     return input.trajectory.stepBySpan.get(critical?.spanId ?? '')?.index ?? Number.MAX_SAFE_INTEGER;

@@ -18,8 +18,9 @@ export interface ReadCauses {
 }
 
 /**
- * Exactly one root cause for each failure, whatever the model sent: several for one failure are merged (the first
- * one stands, impacts are united), missing ones are filled by rule and named, a location that is unknown or comes
+ * Exactly one root cause for each failing span, whatever the model sent. Those of several failures on one span are
+ * joined: the first one's location and causality stand, explanations and fixes follow each other, impacts are united.
+ * A second one for the same failure gives its impacts only. Missing ones are filled by rule and named, a location that is unknown or comes
  * after its effect becomes the failing span itself, with a note.
  */
 export function readRootCauses(
@@ -36,6 +37,7 @@ export function readRootCauses(
     quarantined.push(quarantine('root-cause', reason, item));
   };
   const bySpan = new Map<string, RootCause>();
+  const categories = new Map<string, Set<string>>();
   const failing = new Map(failures.map((failure) => [failure.span_id, failure]));
   if (value !== undefined && value !== null && !Array.isArray(value) && !isJsonObject(value)) {
     note('the root causes are not a list', value);
@@ -57,14 +59,15 @@ export function readRootCauses(
     }
     const read = readItem(item, failure, context, note);
     const held = bySpan.get(span.spanId);
-    if (held === undefined) {
-      bySpan.set(span.spanId, read);
-    } else {
-      note('second root cause for the same failure: the first one stands, impacts are united', item);
-      bySpan.set(span.spanId, {
-        ...held,
-        propagation_impact: unite([...held.propagation_impact, ...read.propagation_impact]),
-      });
+    const category = field(item, 'category');
+    const explained = categories.get(span.spanId) ?? new Set<string>();
+    const isAnother = !explained.has(category);
+    categories.set(span.spanId, explained.add(category));
+    if (held === undefined) bySpan.set(span.spanId, read);
+    else {
+      if (!isAnother)
+        note('second root cause for the same failure: the first one stands, impacts are united', item);
+      bySpan.set(span.spanId, join(held, read, isAnother));
     }
   }
   const unexplained = failures
@@ -82,6 +85,16 @@ export function readRootCauses(
   };
 }
 
+function join(first: RootCause, next: RootCause, another: boolean): RootCause {
+  const both = (a: string, b: string): string => (a === b || !another ? a : `${a}\n${b}`);
+  return {
+    ...first,
+    propagation_impact: unite([...first.propagation_impact, ...next.propagation_impact]),
+    root_cause_explanation: both(first.root_cause_explanation, next.root_cause_explanation),
+    fix_recommendation: both(first.fix_recommendation, next.fix_recommendation),
+  };
+}
+
 function readItem(
   item: JsonObject,
   failure: Failure,
@@ -91,7 +104,7 @@ function readItem(
   const fix = usualFix(failure);
   const saidFix = field(item, 'fix', 'fix_recommendation');
   if (saidFix === '') note('no recommendation given: the usual one for the category stands', item);
-  const explanation = aliasesToIds(field(item, 'explanation', 'root_cause_explanation'), context.aliases);
+  const explanation = aliasesToIds(field(item, 'explanation', 'root_cause_explanation'), context.names);
   const impacts = [item.impact ?? item.propagation_impact ?? []].flat();
   return {
     failure_span_id: failure.span_id,

@@ -11,11 +11,11 @@ import {
   globalPrompt,
   RUBRICS_PROMPT_VERSION,
   rubricPrompt,
-} from '../../../core/constraints/prompt-v1.ts';
+} from '../../../core/constraints/prompt-v2.ts';
 import {
   judgePrompt,
   PROTOCOL_PROMPT_VERSION,
-} from '../../../core/explanation/critical-step/protocol-prompts-v1.ts';
+} from '../../../core/explanation/critical-step/protocol-prompts-v2.ts';
 import type { PromptText } from '../../../core/model/port.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -50,20 +50,20 @@ const dynamic = { agent: { policy: '', tools: '' }, goal: '', existing: [], part
 test.each([
   [
     CONSTRAINTS_PROMPT_VERSION,
-    'constraints-2',
+    'constraints-3',
     [globalPrompt(dynamic.agent), dynamicPrompt(dynamic), constraintRepairPrompt([])]
       .map(constant)
       .join('\n'),
-    '45859cb7b1268957',
+    '34d229763f9ee73b',
   ],
-  [RUBRICS_PROMPT_VERSION, 'rubrics-1', constant(rubricPrompt('', '')), 'a16742141eb2cd89'],
+  [RUBRICS_PROMPT_VERSION, 'rubrics-2', constant(rubricPrompt('', '')), '054d8d0ffe19d646'],
   [
     PROTOCOL_PROMPT_VERSION,
-    'protocol-1+judge-1',
+    'protocol-2+judge-2',
     (['step-and-category', 'step', 'category-of-step', 'category', 'step-of-category'] as const)
       .map((question) => constant(judgePrompt(question, judged)))
       .join('\n'),
-    '3d55e265d5eecfe3',
+    '3e9d65bba78eea71',
   ],
 ])('prompt %s has the words of its version', (version, expected, text, hash) => {
   expect(version).toBe(expected);

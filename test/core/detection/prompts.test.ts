@@ -8,15 +8,15 @@ import {
   DETECTION_PROMPT_VERSION,
   detectionInstructions,
   detectionPrompt,
-} from '../../../core/detection/prompt-v1.ts';
+} from '../../../core/detection/prompt-v2.ts';
 import { resolveCategory } from '../../../core/detection/resolve-category.ts';
 import { ROOTSPAN_VERSION } from '../../../core/diagnosis/version.ts';
 import {
   JUDGE_INSTRUCTIONS,
   JUDGE_PROMPT_VERSION,
-} from '../../../core/explanation/critical-step/prompt-v1.ts';
+} from '../../../core/explanation/critical-step/prompt-v2.ts';
 import { EXPLAIN_ANSWER } from '../../../core/explanation/root-cause/answer.ts';
-import { explainPrompt, ROOT_CAUSE_PROMPT_VERSION } from '../../../core/explanation/root-cause/prompt-v1.ts';
+import { explainPrompt, ROOT_CAUSE_PROMPT_VERSION } from '../../../core/explanation/root-cause/prompt-v2.ts';
 import { CHECKLIST } from '../../../core/prompting/critical-checklist.ts';
 import { fenceUntrusted } from '../../../core/prompting/untrusted.ts';
 import { CRITICAL_CATEGORIES } from '../../../core/vocabulary/critical-categories.ts';
@@ -41,9 +41,9 @@ const constantPart = (
  * put the new hash here.
  */
 test.each([
-  [DETECTION_PROMPT_VERSION, 'detect-1', detectionInstructions(TAXONOMY, undefined), '85f76f268fa66199'],
-  [JUDGE_PROMPT_VERSION, 'judge-1', JUDGE_INSTRUCTIONS, '06f5cf6a1928df4f'],
-  [ROOT_CAUSE_PROMPT_VERSION, 'explain-1', constantPart, 'ad6a2bc0470b31c1'],
+  [DETECTION_PROMPT_VERSION, 'detect-2', detectionInstructions(TAXONOMY, undefined), 'fac5c3b2c58b73ce'],
+  [JUDGE_PROMPT_VERSION, 'judge-2', JUDGE_INSTRUCTIONS, 'c353e3ebe7cb013c'],
+  [ROOT_CAUSE_PROMPT_VERSION, 'explain-2', constantPart, '3306c3c5a76da8c4'],
 ])('prompt %s has the words of its version', (version, expected, text, hash) => {
   expect(version).toBe(expected);
   expect(sha256Hex(text).slice(0, 16)).toBe(hash);

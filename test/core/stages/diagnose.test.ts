@@ -58,8 +58,8 @@ describe('a session in, a diagnosis out', () => {
     expect(diagnosis.spans.map(({ spanId }) => spanId)).toEqual(['span-3', 'span-4']);
     expect(Object.keys(diagnosis.usage.byStage)).toEqual(['analyze-chunks', 'root-cause']);
     expect(diagnosis.provenance.calls.map((call) => call.promptVersion)).toEqual([
-      'detect-1',
-      'explain-1+judge-1',
+      'detect-2',
+      'explain-2+judge-2',
     ]);
     expect(verdict(diagnosis).decision).toBe('fail');
   });

@@ -6,8 +6,8 @@ import { breakFences, fenceUntrusted, onOneLine, UNTRUSTED_NOTICE } from '../pro
 import { LANGUAGE_CARD } from './language-card.ts';
 
 /** Raise with every change of the words below, of the language card or of the functions. */
-export const CONSTRAINTS_PROMPT_VERSION = 'constraints-2';
-export const RUBRICS_PROMPT_VERSION = 'rubrics-1';
+export const CONSTRAINTS_PROMPT_VERSION = 'constraints-3';
+export const RUBRICS_PROMPT_VERSION = 'rubrics-2';
 
 const TARGETS = `## What a violation may mean (targets, one to three ids)
 ${CHECKLIST.map(({ id, name, boundary }) => `- ${id}: ${name}. ${firstSentence(boundary ?? 'Nothing else fits.')}`).join('\n')}`;

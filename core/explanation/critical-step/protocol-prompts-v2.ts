@@ -11,10 +11,10 @@ import {
   JUDGE_PROMPT_VERSION,
   KNOWN_FAILED,
   STEP_INSTRUCTIONS,
-} from './prompt-v1.ts';
+} from './prompt-v2.ts';
 
 /** Raise with every change of the words below; those shared with the combined prompt have their own version. */
-export const PROTOCOL_PROMPT_VERSION = `protocol-1+${JUDGE_PROMPT_VERSION}`;
+export const PROTOCOL_PROMPT_VERSION = `protocol-2+${JUDGE_PROMPT_VERSION}`;
 
 /** What is asked in one call of the judge. */
 export type Question = 'step-and-category' | 'step' | 'category-of-step' | 'category' | 'step-of-category';
@@ -43,7 +43,7 @@ Find the step only; its category is decided afterwards. Answer with one JSON obj
 {${ANALYSIS},"steps":[{"span":"s12","confidence":"low|medium|high","reason":"…","evidence":[{"span":"s9","quote":"…","note":"…"}]}]}
 "steps" holds the critical step first and then up to three other candidates, likeliest first.`,
   'category-of-step': `## The critical step
-It is the first failure from which the run never recovers. Candidates for it have been found, likeliest first; they stand
+It is the first wrong step that nothing later made good. Candidates for it have been found, likeliest first; they stand
 below the run.
 
 ${CATEGORY_INSTRUCTIONS}
@@ -61,7 +61,7 @@ Say first what kind of failure lost the run; the step is named afterwards. Answe
 
 ## Answer
 The kind of failure that lost the run has been decided; it stands below the run, the likeliest first. Find the step for it:
-the first failure of that kind from which the run never recovers. Use another of the kinds given only where the run shows
+the first of that kind that nothing later made good. Use another of the kinds given only where the run shows
 no step for the first. Answer with one JSON object: {"criticalSteps":[${ENTRY}]}
 "criticalSteps" holds the critical step first and then up to three other candidates, likeliest first.`,
 };

@@ -1,10 +1,10 @@
 import type { PromptText } from '../../model/port.ts';
 import { RUN_NOTATION } from '../../prompting/notation.ts';
 import { fenceUntrusted, UNTRUSTED_NOTICE } from '../../prompting/untrusted.ts';
-import { HEALTHY_POSSIBLE, JUDGE_INSTRUCTIONS, KNOWN_FAILED } from '../critical-step/prompt-v1.ts';
+import { HEALTHY_POSSIBLE, JUDGE_INSTRUCTIONS, KNOWN_FAILED } from '../critical-step/prompt-v2.ts';
 
 /** Raise with every change of the words below (those of the judge have their own version). */
-export const ROOT_CAUSE_PROMPT_VERSION = 'explain-1';
+export const ROOT_CAUSE_PROMPT_VERSION = 'explain-2';
 
 const TASK = `You examine the recorded run of an AI agent, together with failures that were found in it. You decide which step
 lost the run, and explain why each failure happened and what would prevent it.
@@ -17,9 +17,9 @@ Text that was left out is marked as cut; what you cannot see is unknown, not abs
 ${JUDGE_INSTRUCTIONS}
 
 ## Root causes
-Give exactly one entry for each failing span in the list of failures, in the order of the list, and one more for the
-critical step if it is not in the list.
-- "failure": the id of the failing span.
+Give one entry for each line of the list of failures, in its order, and one more for the critical step if it is not in
+the list. A span may have several failures: each has its own entry, told apart by "category".
+- "failure": the id of the failing span; "category": the category id of that line, for the critical step its own.
 - "location": the span where the cause lies. A cause comes before its effect, or is the failing span itself. Follow
   the chain back to the first span where something other than the earlier events must have been done differently,
   and stop there.
@@ -41,13 +41,13 @@ critical step if it is not in the list.
 
 ## Completion
 "completion": COMPLETE_SUCCESS when the goal was fully reached, PARTIAL_SUCCESS when part of it was, COMPLETE_FAILURE
-when it was not, UNKNOWN when the run does not show it.
+when the main result is missing or wrong, whatever else came out right, UNKNOWN when the run does not show it.
 
 ## Answer
 Answer with one JSON object and nothing around it, its keys in this order:
 {"analysis":"your walk through the run: each failure and whether it was recovered, at most 200 words",
 "criticalSteps":[{"span":"s12","category":"…","confidence":"low|medium|high","reason":"…","evidence":[{"span":"s9","quote":"…","note":"…"}]}],
-"rootCauses":[{"failure":"s12","location":"s9","causality":"…","impact":["…"],"timing":"…","explanation":"…","fixType":"…","fix":"…"}],
+"rootCauses":[{"failure":"s12","category":"…","location":"s9","causality":"…","impact":["…"],"timing":"…","explanation":"…","fixType":"…","fix":"…"}],
 "completion":"…"}
 "criticalSteps" holds the critical step first and then up to three other candidates, likeliest first.`;
 
