@@ -1,5 +1,6 @@
 import { ExitCode } from '../cli/shell/exit-codes.ts';
 import { ConfigurationInvalidError } from '../core/errors/errors.ts';
+import { benchAccount } from './account.ts';
 import { benchAccuracy } from './accuracy.ts';
 import { benchChecks } from './checks.ts';
 import { benchDeepTokens } from './deep-tokens.ts';
@@ -13,6 +14,7 @@ import { isParseArgsError } from './usage-error.ts';
 /** `npm run bench -- <name>`: each benchmark prints its figures and returns an exit code. */
 type Bench = (args: readonly string[]) => number | Promise<number>;
 const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
+  ['account', benchAccount],
   ['accuracy', (args) => benchAccuracy(args)],
   ['checks', benchChecks],
   ['deep-tokens', benchDeepTokens],
