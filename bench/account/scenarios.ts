@@ -129,9 +129,12 @@ export async function crashPoints(): Promise<Row[]> {
       });
       let calls = 0;
       let isDead = false;
-      world.fault = () => {
-        calls += 1;
-        if (calls === point) isDead = true;
+      world.fault = (call) => {
+        // A sweep that dies before it found anything is the next minute's.
+        if (call !== 'index.due') {
+          calls += 1;
+          if (calls === point) isDead = true;
+        }
         if (isDead) throw new Died();
       };
       let dropped = mode !== 'timer dropped';
@@ -148,6 +151,7 @@ export async function crashPoints(): Promise<Row[]> {
       world.deliver([spanEvent(null, 'a', 'c3', { parent: 'c2' }), spanEvent('S', 'b', 'c4')]);
       await world.runUntil(START + 12 * HOUR);
       if (point > calls) break;
+      world.fault = () => {};
       sums.points += 1;
       sums.stuck += (await openSessions(world)) > 0 ? 1 : 0;
       const { stored } = await storedSpans(world);
