@@ -6,7 +6,11 @@ import {
   fingerprintIndexPk,
   fingerprintKey,
   fingerprintSeenKey,
+  shardFor,
+  shardsOf,
+  TABLE,
 } from '../../core/ports/table.ts';
+import { newestFirst } from './newest-first.ts';
 import type { Table } from './table.ts';
 
 export interface FingerprintRecord {
@@ -92,12 +96,10 @@ export class FingerprintLedger {
   /** Last seen first. */
   async list(state: FingerprintState, limit: number): Promise<FingerprintRecord[]> {
     const found: FingerprintRecord[] = [];
-    for await (const item of this.#table.query({
-      pk: fingerprintIndexPk(state),
-      index: true,
-      newestFirst: true,
-      pageSize: limit,
-    })) {
+    const shards = shardsOf(fingerprintIndexPk(state)).map((pk) =>
+      this.#table.query({ pk, index: true, newestFirst: true, pageSize: limit }),
+    );
+    for await (const item of newestFirst(shards, (each) => String(each[TABLE.index.sortKey]))) {
       found.push(toRecord(item));
       if (found.length === limit) break;
     }
@@ -130,7 +132,7 @@ export class FingerprintLedger {
         ...record,
         countedLast,
         revision: String(Number(revision ?? '0') + 1),
-        ipk: fingerprintIndexPk(record.state),
+        ipk: shardFor(fingerprintIndexPk(record.state), record.fingerprint),
         isk: record.lastSeen,
         ...expiry,
       },

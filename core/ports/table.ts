@@ -17,7 +17,6 @@ import { keyPart } from './object-keys.ts';
  * | delivery kept aside | `TRACE#<trace>` | `DEFERRED#<hash>` | | |
  * | timeline entry | `RECENT#<pattern>#<shard>` | `<time>#<session>#<version>` | | |
  * | fingerprint | `FINGERPRINT#<fp>` | `STATE` | `FINGERPRINTS#<state>#<shard>` | last seen |
- * | count of its sessions | `FINGERPRINT#<fp>` | `STATE#<shard>` | | |
  * | fingerprint in a session | `FINGERPRINT#<fp>` | `SEEN#<session>` | | |
  * | budget counter | `BUDGET#<day>` | `SPENT` | | |
  *
