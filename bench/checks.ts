@@ -47,8 +47,8 @@ function measure(run: LabelledRun): Measured {
     run,
     trajectory,
     reports,
-    assumed: judgeWithoutModel(trajectory, reports, { assumeFailed: true }),
-    unassumed: judgeWithoutModel(trajectory, reports, { assumeFailed: false }),
+    assumed: judgeWithoutModel(trajectory, reports),
+    unassumed: judgeWithoutModel(trajectory, reports),
   };
 }
 

@@ -1,15 +1,19 @@
 import type { CheckFinding } from '../diagnosis/check-report.ts';
 import type { Span, SpanError } from '../session/session.ts';
-import { classifyError, type ErrorClass, findTraceback } from '../trajectory/error-signals.ts';
-import { failureOf, recoveryOf } from '../trajectory/exchanges.ts';
+import { blamesCaller, type Classified, classifyError } from '../trajectory/classify-error.ts';
+import { findTraceback } from '../trajectory/error-signals.ts';
+import { type Recovery, recoveryOf } from '../trajectory/exchanges.ts';
 import { blankCode } from '../trajectory/execution-report.ts';
+import { isBusinessRefusal, stepOutcomes, toolOutcome } from '../trajectory/tool-outcome.ts';
 import type { Step, ToolExchange, Trajectory } from '../trajectory/trajectory.ts';
 import { readUtterances } from '../trajectory/utterances.ts';
+import { errorClassRow } from '../vocabulary/error-classes.ts';
 import { finishReason, isMalformedOutput } from '../vocabulary/finish-reasons.ts';
 import { isWall } from './blocked.ts';
 import type { Check } from './check.ts';
 import { evidence, quoteAround, scannedPieces } from './evidence.ts';
 import { codeRuns } from './failing-code.ts';
+import { finding } from './finding.ts';
 
 const ID = 'explicit-error';
 
@@ -48,27 +52,35 @@ function place(trajectory: Trajectory, finding: CheckFinding): number {
 }
 
 function resultErrors(trajectory: Trajectory): CheckFinding[] {
-  const recovery = recoveryOf(trajectory);
+  const recoveryFor = recoveryOf(trajectory);
+  const codeReports = codeReportSteps(trajectory);
   const findings: CheckFinding[] = [];
-  for (const exchange of trajectory.exchanges) {
-    const failed = failureOf(exchange);
-    if (failed === null) continue;
-    const step = trajectory.steps[exchange.resultStep ?? exchange.callStep];
-    if (step === undefined) continue;
-    const kind = classifyError(failed.result, statusCode(step.span.errors));
-    const recovered = recovery.recovered(exchange);
-    const quote = quoteAround(failed.result, failed.spot.start, failed.spot.end);
+  for (const { step, exchange, name, text, outcome } of stepOutcomes(trajectory)) {
+    if (outcome.state !== 'failed') continue;
+    // A code run that failed is its author's fault and stands in the check for failing code.
+    if (exchange === null && codeReports.has(step.spanId)) continue;
+    const recovery: Recovery = exchange === null ? { recovered: null } : recoveryFor(exchange);
+    const quote = quoteAround(text, outcome.spot.start, outcome.spot.end);
+    const refused = isBusinessRefusal(outcome);
+    const summary = refused
+      ? `Tool ${shown(name)} refused, by a rule or a state of its own`
+      : `Tool ${shown(name)} answered with an error`;
     findings.push(
-      toFinding(step, kind, recovered, `Tool ${shown(exchange.name)} answered with an error`, [
-        evidence(step.spanId, quote, recoveryNote(recovered)),
+      toFinding(trajectory, step, outcome, recovery, summary, [
+        evidence(step.spanId, quote, recoveryNote(recovery.recovered)),
       ]),
     );
   }
   return findings;
 }
 
+function codeReportSteps(trajectory: Trajectory): ReadonlySet<string> {
+  return new Set(codeRuns(readUtterances(trajectory)).map((run) => run.report.step.spanId));
+}
+
 function spanErrors(trajectory: Trajectory): CheckFinding[] {
   const echoed = echoingSpans(trajectory);
+  const codeReports = codeReportSteps(trajectory);
   const resultOf = new Map<number, ToolExchange>();
   const unanswered = new Map<string, ToolExchange>();
   const reported = new Set<number>();
@@ -79,11 +91,10 @@ function spanErrors(trajectory: Trajectory): CheckFinding[] {
       continue;
     }
     resultOf.set(at, exchange);
-    if (failureOf(exchange) !== null) reported.add(at);
+    const { state } = toolOutcome(exchange);
+    if (state === 'failed' || state === 'interrupted') reported.add(at);
   }
-  const recovery = recoveryOf(trajectory);
-  // A code run that failed is its author's fault and stands in the check for failing code.
-  const codeReports = new Set(codeRuns(readUtterances(trajectory)).map((run) => run.report.step.spanId));
+  const recoveryFor = recoveryOf(trajectory);
   const lastGood = lastGoodSteps(trajectory);
   const findings: CheckFinding[] = [];
   for (const step of trajectory.steps) {
@@ -93,20 +104,12 @@ function spanErrors(trajectory: Trajectory): CheckFinding[] {
     if (reported.has(step.index)) continue;
     const callId = step.span.kind === 'execute_tool' ? step.span.toolCall.toolCallId : null;
     const exchange = resultOf.get(step.index) ?? (callId === null ? undefined : unanswered.get(callId));
-    const text = `${error.type ?? ''} ${error.message}`.trim();
-    const known = classifyError(text, error.source === 'http' ? (error.code ?? null) : statusCode([error]));
-    const kind =
-      error.source === 'finish-reason' && isMalformedOutput(error.type ?? '')
-        ? MALFORMED
-        : !known.certain
-          ? UNTOLD
-          : step.kind === 'inference'
-            ? ofModelCall(known)
-            : known;
-    const recovered =
-      exchange !== undefined ? recovery.recovered(exchange) : gotPast(trajectory, step, lastGood, echoed);
+    const known = classOfSpan(step, error);
+    if (known.class === 'interrupted') continue;
+    const recovery =
+      exchange !== undefined ? recoveryFor(exchange) : gotPast(trajectory, step, lastGood, echoed);
     findings.push(
-      toFinding(step, kind, recovered, `Span ${shown(step.span.name)} ended in an error`, [
+      toFinding(trajectory, step, known, recovery, `Span ${shown(step.span.name)} ended in an error`, [
         evidence(
           step.spanId,
           quoteAround(error.message === '' ? (error.type ?? '') : error.message),
@@ -118,28 +121,20 @@ function spanErrors(trajectory: Trajectory): CheckFinding[] {
   return findings;
 }
 
-/** That the span failed is certain, why is not told. */
-const UNTOLD: ErrorClass = {
-  category: 'execution-error-category-service-errors',
-  critical: 'system-failure',
-  certain: true,
-};
-
-/** The model's own output could not be parsed as the call that it was to be. */
-const MALFORMED: ErrorClass = {
-  category: 'execution-error-category-formatting',
-  critical: 'invalid-invocation',
-  certain: true,
-};
-
-/** No agent writes the request to its own model: where that was refused as malformed, the set-up is wrong. */
-function ofModelCall(kind: ErrorClass): ErrorClass {
-  if (kind.critical !== 'invalid-invocation') return kind;
-  return {
-    category: 'execution-error-category-environment',
-    critical: 'system-failure',
-    certain: kind.certain,
-  };
+function classOfSpan(step: Step, error: SpanError): Classified {
+  if (error.source === 'finish-reason' && isMalformedOutput(error.type ?? '')) {
+    return { class: 'formatting', certain: true };
+  }
+  const known = classifyError({
+    types: error.type === undefined ? [] : [error.type],
+    http: error.source === 'http' ? (error.code ?? null) : statusCode(step.span.errors),
+    text: error.message,
+  });
+  // That the span failed is certain, why is not told.
+  if (known.class === null) return { class: 'service-errors', certain: true };
+  // No agent writes the request to its own model: where that was refused as malformed, the set-up is wrong.
+  const ofModel = step.kind === 'inference' && blamesCaller(known.class);
+  return ofModel ? { class: 'environment', certain: known.certain } : known;
 }
 
 /** Logs without spans keep a runtime's traceback in the turn that it broke off. */
@@ -151,11 +146,11 @@ function spokenErrors(trajectory: Trajectory): CheckFinding[] {
       const spot = findTraceback(blankCode(piece));
       // A wall has a check of its own.
       if (spot === null || isWall(piece)) continue;
-      const recovered = step.index >= lastStep(trajectory) - 1 ? false : null;
-      const kind = classifyError(piece.slice(spot.start), null);
+      const recovery: Recovery = { recovered: step.index >= lastStep(trajectory) - 1 ? false : null };
+      const kind = classifyError({ text: piece.slice(spot.start) });
       findings.push(
-        toFinding(step, kind, recovered, 'The turn broke off with a traceback', [
-          evidence(step.spanId, quoteAround(piece, spot.start, spot.end), recoveryNote(recovered)),
+        toFinding(trajectory, step, kind, recovery, 'The turn broke off with a traceback', [
+          evidence(step.spanId, quoteAround(piece, spot.start, spot.end), recoveryNote(recovery.recovered)),
         ]),
       );
       break;
@@ -165,45 +160,66 @@ function spokenErrors(trajectory: Trajectory): CheckFinding[] {
 }
 
 function toFinding(
+  trajectory: Trajectory,
   step: Step,
-  kind: ErrorClass,
-  recovered: boolean | null,
+  kind: Classified,
+  recovery: Recovery | SpanRecovery,
   summary: string,
   proof: CheckFinding['evidence'],
 ): CheckFinding {
-  const stands = recovered === false;
-  return {
-    checkId: ID,
-    spanId: step.spanId,
-    category: kind.category,
-    confidence: stands ? (kind.certain ? 0.9 : 0.75) : recovered === true || !kind.certain ? 0.5 : 0.75,
-    summary,
-    evidence: proof,
-    weight: stands ? 'failure' : 'evidence',
-    recovered,
-    criticalCategory: kind.critical,
-  };
+  const row = kind.class === null ? null : errorClassRow(kind.class);
+  const stands = recovery.recovered === false && row !== null && row.blame !== 'nobody';
+  const by = recoveringSpan(trajectory, recovery);
+  return finding(
+    {
+      checkId: ID,
+      spanId: step.spanId,
+      category: row?.category ?? 'other',
+      summary,
+      evidence: proof,
+    },
+    {
+      confidence: stands ? (kind.certain ? 0.9 : 0.75) : 0.5,
+      weight: stands ? 'failure' : 'evidence',
+      recovered: recovery.recovered,
+      ...(by === undefined ? {} : { recoveredBy: by }),
+      criticalCategory: row?.blame === 'nobody' ? null : (row?.critical ?? 'inconclusive'),
+    },
+  );
+}
+
+/** As `Recovery`, for a span that carries no call. */
+type SpanRecovery = { readonly recovered: true; readonly by: Step } | { readonly recovered: false | null };
+
+function recoveringSpan(trajectory: Trajectory, recovery: Recovery | SpanRecovery): string | undefined {
+  if (recovery.recovered !== true) return undefined;
+  const { by } = recovery;
+  if ('spanId' in by) return by.spanId;
+  return trajectory.steps[by.resultStep ?? by.callStep]?.spanId;
 }
 
 /** A span that failed: whether one of its kind and name worked later, or its fault reached the root or the end. */
 function gotPast(
   trajectory: Trajectory,
   step: Step,
-  lastGood: ReadonlyMap<string, number>,
+  lastGood: ReadonlyMap<string, Step>,
   echoed: ReadonlySet<string>,
-): boolean | null {
-  if ((lastGood.get(nameOf(step)) ?? -1) > step.index) return true;
+): SpanRecovery {
+  const later = lastGood.get(nameOf(step));
+  if (later !== undefined && later.index > step.index) return { recovered: true, by: later };
   const root = trajectory.steps[0];
   const brokeRoot = root !== undefined && root.span.errors.length > 0 && echoed.has(root.spanId);
-  return brokeRoot || step.index === lastStep(trajectory) ? false : null;
+  // A request of the framework, below a root that went well, is none of the agent's work.
+  const ended = step.index === lastStep(trajectory) && step.kind !== 'other';
+  return { recovered: brokeRoot || ended ? false : null };
 }
 
 /** Last step of each kind and name without an error. */
-function lastGoodSteps(trajectory: Trajectory): ReadonlyMap<string, number> {
+function lastGoodSteps(trajectory: Trajectory): ReadonlyMap<string, Step> {
   const good = trajectory.steps.filter(
     (step) => step.span.errors.length === 0 && step.span.status !== 'error',
   );
-  return new Map(good.map((step) => [nameOf(step), step.index]));
+  return new Map(good.map((step) => [nameOf(step), step]));
 }
 
 function nameOf({ kind, span }: Step): string {
@@ -267,8 +283,8 @@ function lastStep(trajectory: Trajectory): number {
 }
 
 function recoveryNote(recovered: boolean | null): string {
-  if (recovered === true) return 'a later call of the same kind succeeded';
-  if (recovered === false) return 'no later call of this kind succeeded';
+  if (recovered === true) return 'a later call with the same goal succeeded';
+  if (recovered === false) return 'no later call succeeded';
   return 'the session went on with other calls';
 }
 

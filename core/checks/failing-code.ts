@@ -1,7 +1,8 @@
 import type { CheckFinding } from '../diagnosis/check-report.ts';
-import { classifyError } from '../trajectory/error-signals.ts';
+import { classifyError } from '../trajectory/classify-error.ts';
 import { codeBlocks, reportedExitCode } from '../trajectory/execution-report.ts';
 import { readUtterances, type Utterance } from '../trajectory/utterances.ts';
+import { errorClassRow } from '../vocabulary/error-classes.ts';
 import type { CategoryId } from '../vocabulary/taxonomy.ts';
 import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
@@ -38,7 +39,7 @@ export const failingCode: Check = {
         checkId: ID,
         spanId: author.step.spanId,
         category: categoryOf(report.text),
-        confidence: recovered === false ? 0.9 : 0.75,
+        confidence: recovered === false ? 0.9 : 0.5,
         summary: 'The code written here failed when it was run',
         evidence: [
           evidence(
@@ -52,7 +53,7 @@ export const failingCode: Check = {
             'the code',
           ),
         ],
-        weight: 'failure',
+        weight: recovered === false ? 'failure' : 'evidence',
         recovered,
         criticalCategory: 'invalid-invocation',
       });
@@ -99,8 +100,9 @@ function categoryOf(report: string): CategoryId {
   if (/ModuleNotFoundError|\bImportError\b|NameError|command not found|: not found/.test(tail)) {
     return 'coding-use-case-specific-failure-types-category-dependency-issues';
   }
-  const kind = classifyError(tail, null);
-  if (kind.certain && FAILING_CODE_CATEGORIES.has(kind.category)) return kind.category;
+  const kind = classifyError({ text: tail }).class;
+  const category = kind === null ? null : errorClassRow(kind).category;
+  if (category !== null && FAILING_CODE_CATEGORIES.has(category)) return category;
   return 'coding-use-case-specific-failure-types-category-edge-case-oversights';
 }
 

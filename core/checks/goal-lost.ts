@@ -1,6 +1,7 @@
 import { readUtterances } from '../trajectory/utterances.ts';
 import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
+import { finding } from './finding.ts';
 
 const ID = 'goal-lost-at-start';
 /** Content words of the goal that the first message must repeat. Hand-overs that keep the goal keep 90 % and more. */
@@ -22,7 +23,7 @@ export const goalLost: Check = {
   title: 'The agents were handed another task than the stated goal',
   categories: ['orchestration-related-errors-category-goal-deviation'],
   run(trajectory) {
-    const { goal } = trajectory;
+    const goal = trajectory.statedGoal;
     if (goal === null) return { blind: 'the session does not state its goal apart from the messages' };
     const wanted = contentWords(goal);
     if (wanted.size < FEWEST_WORDS) return { blind: 'the stated goal is too short to compare' };
@@ -37,19 +38,18 @@ export const goalLost: Check = {
     const kept = [...wanted].filter((word) => given.has(word)).length / wanted.size;
     if (kept >= KEPT_AT_LEAST) return [];
     return [
-      {
-        checkId: ID,
-        spanId: first.step.spanId,
-        category: 'orchestration-related-errors-category-goal-deviation',
-        confidence: 0.9,
-        summary: `The first message keeps ${Math.round(kept * 100)} % of the words of the stated goal`,
-        evidence: [
-          evidence(first.step.spanId, quoteAround(first.text), 'what was handed over instead of the goal'),
-        ],
-        weight: 'failure',
-        recovered: null,
-        criticalCategory: 'intent-plan-misalignment',
-      },
+      finding(
+        {
+          checkId: ID,
+          spanId: first.step.spanId,
+          category: 'orchestration-related-errors-category-goal-deviation',
+          summary: `The first message keeps ${Math.round(kept * 100)} % of the words of the stated goal`,
+          evidence: [
+            evidence(first.step.spanId, quoteAround(first.text), 'what was handed over instead of the goal'),
+          ],
+        },
+        { criticalCategory: 'intent-plan-misalignment' },
+      ),
     ];
   },
 };

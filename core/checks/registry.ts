@@ -1,20 +1,15 @@
 import type { CheckReport } from '../diagnosis/check-report.ts';
 import type { Trajectory } from '../trajectory/trajectory.ts';
 import { abruptEnd } from './abrupt-end.ts';
-import { assumedData } from './assumed-data.ts';
 import { blocked } from './blocked.ts';
 import type { Check } from './check.ts';
-import { claimedWork } from './claimed-work.ts';
-import { contradictedCounts } from './contradicted-counts.ts';
 import { explicitErrors } from './explicit-errors.ts';
 import { failingCode } from './failing-code.ts';
 import { goalLost } from './goal-lost.ts';
 import { leakedMarkup } from './leaked-markup.ts';
 import { missingResults } from './missing-results.ts';
 import { outputCut } from './output-cut.ts';
-import { ownWriteBlocks } from './own-write-blocks.ts';
 import { repeatedCalls } from './repeated-calls.ts';
-import { repeatedQuestions } from './repeated-questions.ts';
 import { schemaBreaches } from './schema-breaches.ts';
 import { unknownTools } from './unknown-tools.ts';
 import { unsupportedValues } from './unsupported-values.ts';
@@ -30,14 +25,9 @@ export const CHECKS: readonly Check[] = [
   abruptEnd,
   goalLost,
   failingCode,
-  contradictedCounts,
-  ownWriteBlocks,
   unsupportedValues,
   repeatedCalls,
-  repeatedQuestions,
   leakedMarkup,
-  claimedWork,
-  assumedData,
 ];
 
 /**

@@ -20,7 +20,7 @@ export const schemaBreaches: Check = {
   reads: 'tool-calls',
   run(trajectory) {
     const schemas = new Map(trajectory.tools.map((tool) => [tool.name, tool.parameters]));
-    const recovery = recoveryOf(trajectory);
+    const recoveryFor = recoveryOf(trajectory);
     let looked = 0;
     const unusable = new Map<string, string>();
     const findings: CheckFinding[] = [];
@@ -40,7 +40,7 @@ export const schemaBreaches: Check = {
       if (problems.length === 0 || step === undefined) continue;
       const refused = failureOf(exchange) !== null;
       const unanswered = exchange.result === null;
-      const recovered = refused || unanswered ? recovery.recovered(exchange) : true;
+      const recovered = refused || unanswered ? recoveryFor(exchange).recovered : true;
       const told = problems
         .map((one) => `${one.path === '' ? 'arguments' : one.path} ${one.message}`)
         .join('; ');

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../base/json.ts';
 import type { CheckFinding } from '../diagnosis/check-report.ts';
-import { argumentsAsText, failureOf } from '../trajectory/exchanges.ts';
+import { argumentsAsText } from '../trajectory/exchanges.ts';
 import type { Step, ToolExchange, Trajectory } from '../trajectory/trajectory.ts';
 import { readUtterances } from '../trajectory/utterances.ts';
 import type { Check } from './check.ts';
@@ -17,6 +17,8 @@ const MAX_REMEMBERED = 20_000_000;
  * An agent that repeats its own invention has no source for it either.
  *
  * Blind where content is missing or where images and files may have named the value.
+ *
+ * An agent may compute or compose a value by a rule that stands in no text, so this is evidence only.
  *
  * Healthy runs (36 passed tau runs of bench/dev): fires on none.
  */
@@ -85,16 +87,14 @@ function unsupportedCall(step: Step, exchange: ToolExchange, sources: Sources): 
   if (suspect === undefined) return null;
   const given = argumentsAsText(exchange);
   const at = Math.max(0, given.indexOf(suspect.value));
-  // A new thing may be given a new id; what is read or changed must have been named somewhere.
-  const precise = suspect.keyed && !CREATES.test(exchange.name) && failureOf(exchange) === null;
   return {
     checkId: ID,
     spanId: step.spanId,
     category: 'hallucination-category-hall-params',
-    confidence: precise ? 0.75 : 0.5,
+    confidence: 0.5,
     summary: `The value ${suspect.value.slice(0, 80)} does not appear before this call`,
     evidence: [evidence(step.spanId, quoteAround(given, at, at + suspect.value.length), 'the call')],
-    weight: precise ? 'failure' : 'evidence',
+    weight: 'evidence',
     recovered: null,
     criticalCategory: 'invention',
   };
@@ -103,6 +103,7 @@ function unsupportedCall(step: Step, exchange: ToolExchange, sources: Sources): 
 /** Words that somebody other than the acting agent has brought into the session so far. */
 class Sources {
   readonly #words = new Set<string>();
+  readonly #runs = new Set<string>();
 
   constructor(trajectory: Trajectory) {
     const opener = readUtterances(trajectory).find((one) => one.voice !== 'system');
@@ -115,13 +116,33 @@ class Sources {
   }
 
   add(text: string): void {
-    for (const match of text.matchAll(WORD)) this.#words.add(match[0].toLowerCase());
+    for (const match of text.matchAll(WORD)) {
+      const word = match[0].toLowerCase();
+      if (this.#words.has(word)) continue;
+      this.#words.add(word);
+      for (const run of runsOf(word)) this.#runs.add(run);
+    }
   }
 
-  /** Whether every word of the value has been named. */
+  /**
+   * Whether every word of the value has been named, or every run of letters or digits in it: a value in another
+   * spelling ("W 123-4" for "w1234"), or put together from named parts by a rule, has its source in these.
+   */
   name(value: string): boolean {
-    return [...value.matchAll(WORD)].every((word) => this.#words.has(word[0].toLowerCase()));
+    const words = [...value.matchAll(WORD)].map((word) => word[0].toLowerCase());
+    return (
+      words.every((word) => this.#words.has(word)) ||
+      words.flatMap(runsOf).every((run) => run.length < 2 || this.#runs.has(run))
+    );
   }
+}
+
+/** Letters and digits apart, leading zeros left out; a date without separators in its three parts too. */
+function runsOf(word: string): string[] {
+  return (word.match(/\p{L}+|\p{N}+/gu) ?? []).flatMap((run) => {
+    const date = /^((?:19|20)\d\d)(\d\d)(\d\d)$/.exec(run);
+    return (date === null ? [run] : date.slice(1)).map((part) => part.replace(/^0+(?=\d)/, ''));
+  });
 }
 
 function blindSpot(trajectory: Trajectory): string | null {
@@ -164,8 +185,6 @@ const INCOMPLETE = new Set([
 ]);
 
 const ID_KEY = /(?:^|[_-])(?:id|ids|uuid|ref|reference|number|no)$|[a-z](?:Id|Ids|Ref|Number)$/;
-const CREATES =
-  /^(?:create|add|new|insert|register|put|upload|write|save|generate|make|send|post|draft|book|schedule)/i;
 
 interface Identifier {
   readonly value: string;

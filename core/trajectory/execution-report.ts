@@ -1,10 +1,23 @@
-/** `exitcode: 1`, `exit code: 0`, `Exit code 127` at the head of a text: how code runners report. */
+/** `exitcode: 1`, `Exit code 127` at the head of a text, `(exit code 1)` at its end, `<returncode>`: how code runners report. */
 const EXIT_CODE =
   /^\s{0,20}(?:process )?exit(?:ed with)?(?: |_)?(?:code|status)\s{0,3}[:=]?\s{0,3}(-?\d{1,6})\b/i;
+const RETURN_CODE = /^\s{0,20}<(?:returncode|exit_?code)>\s{0,5}(-?\d{1,6})\s{0,5}</i;
+const AT_END =
+  /\[?\(?(?:process )?exit(?:ed with)?(?: |_)?(?:code|status)\s{0,3}[:=]?\s{0,3}(-?\d{1,6})[)\]]\s{0,5}$/i;
 
 export function reportedExitCode(text: string): number | null {
-  const found = EXIT_CODE.exec(text.slice(0, 120));
+  const found =
+    EXIT_CODE.exec(text.slice(0, 120)) ??
+    RETURN_CODE.exec(text.slice(0, 200)) ??
+    AT_END.exec(text.slice(-60));
   return found?.[1] === undefined ? null : Number(found[1]);
+}
+
+/** `GET /rooms.csv -> 404 Not Found`: a text that is what a request brought, whoever hands it on. */
+export function isRequestReport(text: string): boolean {
+  return /^\s{0,8}(?:GET|POST|PUT|PATCH|DELETE|HEAD) \S{1,300}\s{0,3}(?:->|=>|→)\s{0,3}(?:HTTP\/\d(?:\.\d)? )?[1-5]\d\d\b/.test(
+    text.slice(0, 400),
+  );
 }
 
 export interface CodeBlock {

@@ -134,6 +134,7 @@ export function toTrajectory(session: Session): Trajectory {
   return {
     sessionId: session.sessionId,
     goal: session.goal ?? firstUserText(steps),
+    statedGoal: session.goal,
     systemPrompt,
     tools: allTools(spans),
     steps,

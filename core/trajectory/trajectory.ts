@@ -44,6 +44,8 @@ export interface ToolExchange {
 export interface Trajectory {
   readonly sessionId: string;
   readonly goal: string | null;
+  /** The goal where the format states it apart from the messages; `goal` falls back to the first user text. */
+  readonly statedGoal: string | null;
   readonly systemPrompt: string | null;
   readonly tools: readonly ToolDefinition[];
   readonly steps: readonly Step[];

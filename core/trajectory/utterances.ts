@@ -1,4 +1,4 @@
-import { reportedExitCode } from './execution-report.ts';
+import { isRequestReport, reportedExitCode } from './execution-report.ts';
 import type { Part, Step, Trajectory } from './trajectory.ts';
 
 /**
@@ -95,7 +95,7 @@ function voiceOf(part: Part, text: string, executors: ReadonlySet<string>): Voic
   if (part.role === 'system') return 'system';
   if (part.role === 'tool' || part.block.type === 'tool_result') return 'executor';
   if (part.speaker !== null && executors.has(part.speaker)) return 'executor';
-  if (reportedExitCode(text) !== null) return 'executor';
+  if (reportedExitCode(text) !== null || isRequestReport(text)) return 'executor';
   if (part.role === 'assistant') return 'agent';
   return part.speaker === null || HUMAN_NAMES.has(part.speaker.toLowerCase()) ? 'human' : 'agent';
 }

@@ -1,5 +1,5 @@
 import type { CriticalStep, Failure, RootCause } from '../../diagnosis/schema.ts';
-import { blamesCaller } from '../../trajectory/error-signals.ts';
+import { blamesCallerByCategory } from '../../trajectory/classify-error.ts';
 import type { Trajectory } from '../../trajectory/trajectory.ts';
 import { usualFix } from './fixes.ts';
 import { canCause } from './span-order.ts';
@@ -52,7 +52,7 @@ export function linkFailures(
     if (
       caller !== undefined &&
       !links.has(caller.span_id) &&
-      failure.category.some(blamesCaller) &&
+      failure.category.some(blamesCallerByCategory) &&
       canCause(trajectory, caller.span_id, failure.span_id)
     ) {
       links.set(failure.span_id, {

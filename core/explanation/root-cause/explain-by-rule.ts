@@ -83,8 +83,6 @@ function criticalByRule(prepared: Prepared, trajectory: Trajectory, merged: Merg
   const { assumeFailed } = prepared.options;
   if (merged.failures.every(({ recovered }) => recovered === 'yes') && !assumeFailed) return null;
   const broken = brokenConstraint(prepared, trajectory, merged);
-  const byChecks = judgeWithoutModel(trajectory, prepared.checks, {
-    assumeFailed: assumeFailed && broken === null,
-  });
+  const byChecks = judgeWithoutModel(trajectory, prepared.checks);
   return byChecks ?? broken;
 }

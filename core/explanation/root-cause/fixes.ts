@@ -122,12 +122,6 @@ const FIXES_OF_CHECKS: Readonly<Record<string, Fix>> = {
   'output-cut': other(
     'Raise the output limit of this call or ask for the answer in parts, and treat an answer that stopped at the limit as an error, not as a result.',
   ),
-  'contradicted-count': tool(
-    'Let the tool return the count itself, and have the agent quote it instead of counting.',
-  ),
-  'own-write-blocks': prompt(
-    'Before a write that closes an object to later changes, have the agent gather everything that is wanted of it; let the tool say what it closes.',
-  ),
   'failing-code': other(
     'Return the error to the author of the code and let nobody build on it before it has run without one; say which files, packages and functions exist where it runs.',
   ),

@@ -285,69 +285,6 @@ describe('the end of a session', () => {
   });
 });
 
-describe('a stated count', () => {
-  const items = Object.fromEntries(
-    Array.from({ length: 12 }, (_, n) => [
-      `i${n}`,
-      { id: `i${n}`, colour: n < 5 ? 'red' : 'blue', free: n < 10 },
-    ]),
-  );
-  const stated = (text: string) =>
-    chat([
-      user('how many shirts?'),
-      call('1', 'list', {}),
-      result('1', JSON.stringify({ items })),
-      agent(text),
-    ]);
-
-  it('that is no number of the listing is a misreading', () => {
-    expect(findings(stated('There are 11 available shirts.'), 'contradicted-count')).toMatchObject([
-      { spanId: 'm3', criticalCategory: 'misinterpretation' },
-    ]);
-  });
-
-  it.each([
-    'There are 12 shirts.',
-    'There are 10 available shirts.',
-    'We have 7 blue shirts.',
-    'There are 3 sizes.',
-    'There are 40 shops near you.',
-    'Shirts cost 11 francs.',
-  ])('is silent on %j', (text) => {
-    expect(findings(stated(text), 'contradicted-count')).toEqual([]);
-  });
-});
-
-describe("the agent's own write in its way", () => {
-  const order = (status: string) => JSON.stringify({ order_id: 'A1001', status, address: 'x' });
-  const told = (last: readonly ReturnType<typeof user>[]) =>
-    chat([
-      user('Change item and address of A1001.'),
-      call('1', 'get_order', { order_id: 'A1001' }),
-      result('1', order('pending')),
-      call('2', 'change_items', { order_id: 'A1001', item: 'B7' }),
-      result('2', order('changed')),
-      ...last,
-    ]);
-  const address = call('3', 'change_address', { order_id: 'A1001', address: 'y' });
-
-  it('is found when a later call on the same thing is refused', () => {
-    const trajectory = told([address, result('3', 'Error: only pending orders can be changed')]);
-    expect(findings(trajectory, 'own-write-blocks')).toMatchObject([{ spanId: 'm3', weight: 'failure' }]);
-  });
-
-  it('is found when the agent says that it can no longer do it', () => {
-    const trajectory = told([agent('The items have been changed, so I can no longer update the address.')]);
-    expect(positions(trajectory, 'own-write-blocks')).toEqual([3]);
-  });
-
-  it('is not there when the later call works or concerns another thing', () => {
-    expect(positions(told([address, result('3', order('changed'))]), 'own-write-blocks')).toEqual([]);
-    const elsewhere = call('3', 'change_address', { order_id: 'A1002', address: 'y' });
-    expect(positions(told([elsewhere, result('3', 'Error: no such order')]), 'own-write-blocks')).toEqual([]);
-  });
-});
-
 describe('an identifier in a call', () => {
   const paid = (card: string, name = 'refund') =>
     chat([
@@ -358,7 +295,7 @@ describe('an identifier in a call', () => {
 
   it('that nothing names is unsupported', () => {
     expect(findings(paid('card_5519'), 'unsupported-value')).toMatchObject([
-      { spanId: 'm1', weight: 'failure' },
+      { spanId: 'm1', weight: 'evidence' },
     ]);
   });
 
@@ -375,9 +312,16 @@ describe('an identifier in a call', () => {
     ]);
     expect(findings(trajectory, 'unsupported-value')).toMatchObject([
       { spanId: 'm1', weight: 'evidence' },
-      { spanId: 'm2', weight: 'failure' },
+      { spanId: 'm2', weight: 'evidence' },
     ]);
   });
+
+  it.each(['Card_88-10', 'CARD8810', 'r7k9-8810-card'])(
+    'in another spelling, or composed of named parts, is supported: %s',
+    (card) => {
+      expect(findings(paid(card), 'unsupported-value')).toEqual([]);
+    },
+  );
 
   it('that only shows the form of one is none', () => {
     const trajectory = chat([
@@ -403,28 +347,6 @@ describe('an identifier in a call', () => {
     expect(findings(paid('card_5519', 'create_card'), 'unsupported-value')).toMatchObject([
       { weight: 'evidence' },
     ]);
-  });
-});
-
-describe('what a person is asked', () => {
-  it('again after they gave it', () => {
-    const trajectory = chat([
-      user('I am a@b.ch'),
-      agent('Hi.'),
-      user('Well?'),
-      agent('Please provide your email address.'),
-    ]);
-    expect(positions(trajectory, 'asked-again')).toEqual([3]);
-  });
-
-  it('for the first time, or to confirm the value, is fine', () => {
-    const first = chat([
-      user('hello'),
-      agent('Please provide your email.'),
-      user('a@b.ch'),
-      agent('Is a@b.ch your email?'),
-    ]);
-    expect(positions(first, 'asked-again')).toEqual([]);
   });
 });
 
@@ -471,59 +393,11 @@ describe('a task handed over among agents', () => {
   });
 
   it('cannot be compared without a stated goal', () => {
-    expect(report(chat([user('x'), agent('y')]), 'goal-lost-at-start').state).toBe('blind');
-  });
-});
-
-describe('what an agent claims', () => {
-  const goal = 'Find the ticket prices of the museum in Thun';
-  const handover: [string, string] = ['Manager', 'Find the ticket prices of the museum in Thun.'];
-
-  it('to have found without having looked', () => {
-    const trajectory = groupChat(goal, [
-      handover,
-      ['Scout', 'Here are the ticket prices: adults 12, children 6.'],
-    ]);
-    expect(positions(trajectory, 'claimed-work-without-tool')).toEqual([1]);
-  });
-
-  it('after something was run, or with its source, is not judged', () => {
-    const run = groupChat(goal, [
-      handover,
-      ['Scout', '```sh\ncurl museum\n```'],
-      ['Terminal', 'exitcode: 0 (execution succeeded)\nCode output: 12'],
-      ['Scout', 'I have found the prices: 12.'],
-    ]);
-    expect(positions(run, 'claimed-work-without-tool')).toEqual([]);
-    const sourced = groupChat(goal, [handover, ['Scout', 'I found 12 on https://museum.example/prices']]);
-    expect(positions(sourced, 'claimed-work-without-tool')).toEqual([]);
-  });
-
-  it('in the answer of an agent span, which stands before the work it tells of, is not judged', () => {
-    const trajectory = fromSpans([
-      {
-        ...bareSpan('agent'),
-        kind: 'invoke_agent',
-        userPrompt: 'prices?',
-        agentResponse: 'Here are the prices: 12.',
-        availableTools: [{ name: 'look' }],
-        systemPrompt: null,
-      },
-      {
-        ...bareSpan('answer'),
-        kind: 'inference',
-        input: [],
-        output: [{ role: 'assistant', content: [{ type: 'text', text: 'One moment.' }] }],
-      },
-    ]);
-    expect(findings(trajectory, 'claimed-work-without-tool')).toEqual([]);
-  });
-
-  it('to have assumed is evidence of made-up data', () => {
-    const trajectory = groupChat(goal, [
-      handover,
-      ['Scout', "Let's assume the price is 12. With hypothetical data, …"],
-    ]);
-    expect(findings(trajectory, 'assumed-data')).toMatchObject([{ weight: 'evidence', confidence: 0.5 }]);
+    // What a person asks for is no stated goal, however long, and a greeting before it is no hand-over.
+    const greeted = [agent('Good day, what can I do?'), user('Please block my card and order another one.')];
+    expect(report(chat(greeted), 'goal-lost-at-start')).toMatchObject({
+      state: 'blind',
+      reason: 'the session does not state its goal apart from the messages',
+    });
   });
 });

@@ -229,13 +229,11 @@ describe('laws of every check', () => {
 
   it('the same session gives the same reports and the same critical step', () => {
     fc.assert(
-      fc.property(trajectory, fc.boolean(), (drawn, assumeFailed) => {
+      fc.property(trajectory, (drawn) => {
         const copy: Trajectory = structuredClone({ ...drawn });
         const reports = runChecks(drawn);
         expect(runChecks(copy)).toEqual(reports);
-        expect(judgeWithoutModel(copy, reports, { assumeFailed })).toEqual(
-          judgeWithoutModel(drawn, reports, { assumeFailed }),
-        );
+        expect(judgeWithoutModel(copy, reports)).toEqual(judgeWithoutModel(drawn, reports));
       }),
       { numRuns: 100 },
     );
@@ -339,6 +337,7 @@ describe('work grows with the session and no faster', () => {
     const trajectory = fromSpans(spans);
     const reports = runChecks(trajectory);
     expect(reports.filter((one) => one.reason?.includes('itself failed'))).toEqual([]);
-    expect(judgeWithoutModel(trajectory, reports, { assumeFailed: true })).not.toBeNull();
+    // An agent has the last word, so nothing is proven.
+    expect(judgeWithoutModel(trajectory, reports)).toBeNull();
   });
 });

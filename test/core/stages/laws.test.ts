@@ -197,8 +197,12 @@ describe('without a model', () => {
           span_id: 'span-3',
           recovered: 'no',
           effect: 'goal-lost',
-          category: ['execution-error-category-service-errors'],
-          source: [{ kind: 'check' }],
+          // The error, and that the session stops right after it.
+          category: [
+            'execution-error-category-service-errors',
+            'orchestration-related-errors-category-premature-termination',
+          ],
+          source: [{ kind: 'check' }, { kind: 'check' }],
         },
       ],
       criticalStep: { spanId: 'span-3', category: 'system-failure', judgedBy: 'checks' },
