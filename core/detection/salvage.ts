@@ -75,6 +75,7 @@ export function salvageFindings(findings: readonly JsonValue[], context: Salvage
       continue;
     }
     if (span.how === 'repaired') note(`span id "${said.slice(0, 80)}" read as ${span.spanId}`, item);
+    const recovery = recoveryOf(item, span.spanId, context, note);
     const rows = rowsOf(item, note);
     if (rows.length === 0) lose('finding names no category', item);
     for (const row of rows) {
@@ -94,7 +95,7 @@ export function salvageFindings(findings: readonly JsonValue[], context: Salvage
         confidence: [confidence.value],
         evidence: [evidenceText(row, context, category.known ? null : row.category)],
         source: [{ kind: 'model', ref: context.requestHash }],
-        ...UNKNOWN_RECOVERY,
+        ...recovery,
       });
     }
   }
@@ -103,6 +104,31 @@ export function salvageFindings(findings: readonly JsonValue[], context: Salvage
     quarantined,
     gaps: lost.map(({ reason }) => ({ what: 'a finding of the model', reason, spanIds: [] })),
   };
+}
+
+/**
+ * Whether a later span put it right, as the model says. Anything but yes and no is unknown; a span named that is the
+ * failing one or not of the session is left out with a note, and what was said stands.
+ */
+function recoveryOf(
+  item: JsonObject,
+  spanId: string,
+  { names }: SalvageContext,
+  note: (reason: string, item: JsonValue) => void,
+): Pick<Failure, 'recovered' | 'recoveredBy' | 'effect'> {
+  const word = text(item.recovered)?.toLowerCase();
+  if (word !== 'yes' && word !== 'no') return UNKNOWN_RECOVERY;
+  const by = text(item.recoveredBy);
+  if (word === 'no' || by === null) return { ...UNKNOWN_RECOVERY, recovered: word };
+  const resolved = resolveSpan(by, { aliases: names });
+  if (resolved.spanId === null || resolved.spanId === spanId) {
+    note(
+      `recovered by "${by.slice(0, 80)}": ${resolved.spanId === null ? resolved.reason : 'that is the failing span'}`,
+      item,
+    );
+    return { ...UNKNOWN_RECOVERY, recovered: word };
+  }
+  return { ...UNKNOWN_RECOVERY, recovered: word, recoveredBy: resolved.spanId };
 }
 
 interface Row {
