@@ -85,7 +85,7 @@ export const ERROR_CLASS_ROWS: readonly ErrorClassRow[] = [
     grpc: [],
     sqlStates: ['53', '54'],
     phrases:
-      /out of memory|\bMemoryError\b|\bOOM(?:Killed)?\b|no space left|(?:queue|buffer|pool) (?:is )?(?:full|exhausted)|(?:disk|volume|storage) (?:is |has run )?(?:full|out of space)|\bENOSPC\b|heap limit|too many open files|\bEMFILE\b|context (?:length|window|size|limit) (?:is )?exceeded|context[_ ]length[_ ]exceeded|exceeds? (?:the |its )?(?:available )?context|maximum context length|(?:input|prompt|request|payload|file|body|message) (?:is |was )?too (?:long|large|big)|request too large|larger than (?:the )?(?:limit|maximum|allowed)|too many total text bytes|exceeds? (?:the )?(?:maximum|max\.?|limit of) (?:allowed )?(?:size|payload|length|\d)|at most \d[\d.,]* ?(?:\w{1,20} )?(?:a|an|per|each) (?:call|request|batch)/i,
+      /out of memory|\bMemoryError\b|\bOOM(?:Killed)?\b|no space left|stopped at (?:its|the) limit|(?:maximum|max\.?) (?:number of )?(?:steps|turns|iterations) (?:was |were )?(?:reached|exceeded)|(?:queue|buffer|pool) (?:is )?(?:full|exhausted)|(?:disk|volume|storage) (?:is |has run )?(?:full|out of space)|\bENOSPC\b|heap limit|too many open files|\bEMFILE\b|context (?:length|window|size|limit) (?:is )?exceeded|context[_ ]length[_ ]exceeded|exceeds? (?:the |its )?(?:available )?context|maximum context length|(?:input|prompt|request|payload|file|body|message) (?:is |was )?too (?:long|large|big)|request too large|larger than (?:the )?(?:limit|maximum|allowed)|too many total text bytes|exceeds? (?:the )?(?:maximum|max\.?|limit of) (?:allowed )?(?:size|payload|length|\d)|at most \d[\d.,]* ?(?:\w{1,20} )?(?:a|an|per|each) (?:call|request|batch)/i,
   },
   {
     class: 'timeout',

@@ -5,7 +5,7 @@ import { diagnosisSchema } from '../../core/diagnosis/schema.ts';
 import { rootspan, scratchFile, scratchFolder } from '../helpers/cli.ts';
 import { chatAnswer, chatError, startChatStub } from '../helpers/stub-chat.ts';
 
-const EXAMPLE = path.resolve(import.meta.dirname, '../../examples/airline-refund.json');
+const EXAMPLE = path.resolve(import.meta.dirname, '../../examples/strands-access-denied.json');
 const HEALTHY = {
   messages: [
     { role: 'user', content: 'What is two plus two?' },
@@ -18,7 +18,7 @@ test('a failing session: exit code 1, one JSON value on standard output, nothing
   const run = await rootspan(['diagnose', EXAMPLE, '--store', 'none']);
   expect(run.exitCode).toBe(1);
   const diagnosis = diagnosisSchema.parse(JSON.parse(run.out));
-  expect(diagnosis.sessionId).toBe('airline-refund');
+  expect(diagnosis.sessionId).toBe('strands-access-denied');
   expect(diagnosis.rootCauses).toHaveLength(diagnosis.failures.length);
   expect(diagnosis.version).toBe(0);
 });
@@ -56,7 +56,7 @@ test('--fail-on counts only the categories it names, by id or parent; an unknown
 test('a session on standard input', async () => {
   const run = await rootspan(['diagnose', '-', '--store', 'none'], { stdin: readFileSync(EXAMPLE, 'utf8') });
   expect(run.exitCode).toBe(1);
-  expect(JSON.parse(run.out).goal).toMatch(/money back/);
+  expect(JSON.parse(run.out).goal).toMatch(/revenue/);
 });
 
 test.each([
@@ -91,7 +91,7 @@ test('of several files one that cannot be read is said, the others are diagnosed
   const bad = scratchFile('bad.json', 'hello');
   const run = await rootspan(['diagnose', bad, EXAMPLE, '--store', 'none', '--exit-zero']);
   expect(run.err).toContain(bad);
-  expect(JSON.parse(run.out).sessionId).toBe('airline-refund');
+  expect(JSON.parse(run.out).sessionId).toBe('strands-access-denied');
   expect(run.exitCode).toBe(2);
 });
 
@@ -129,7 +129,7 @@ test('of several sessions the sum is said at the end, and a list that is cut say
   const chat = scratchFile('chat.json', [{ role: 'user', content: 'Hello?' }]);
   const run = await rootspan(['diagnose', EXAMPLE, chat, '--store', store]);
   expect(run.err).toContain(
-    '2 of 2 sessions diagnosed (1 FAILED, 1 UNKNOWN), 1 with failures; critical steps: 1 invention',
+    '2 of 2 sessions diagnosed (1 FAILED, 1 UNKNOWN), 1 with failures; critical steps: 1 guardrail',
   );
   expect((await rootspan(['diagnose', EXAMPLE, '--store', 'none'])).err).toBe('');
   const list = await rootspan(['list', '--store', store, '--limit', '1']);
@@ -145,16 +145,16 @@ test('stored, listed, shown; the same session again is the same version', async 
   expect(JSON.parse(again.out).version).toBe(1);
   const list = await rootspan(['list', '--store', store]);
   expect(list.out.trim().split('\n')).toHaveLength(1);
-  expect(JSON.parse(list.out)).toMatchObject({ sessionId: 'airline-refund', version: 1 });
-  const shown = await rootspan(['show', 'airline-refund', '--store', store]);
+  expect(JSON.parse(list.out)).toMatchObject({ sessionId: 'strands-access-denied', version: 1 });
+  const shown = await rootspan(['show', 'strands-access-denied', '--store', store]);
   expect(shown.exitCode).toBe(0);
   expect(JSON.parse(shown.out).failures).toEqual(JSON.parse(again.out).failures);
-  const strands = await rootspan(['show', 'airline-refund', '--store', store, '--format', 'strands']);
-  expect(JSON.parse(strands.out)).toHaveProperty('session_id', 'airline-refund');
-  const view = await rootspan(['show', 'airline-refund', '--store', store], { terminal: true });
+  const strands = await rootspan(['show', 'strands-access-denied', '--store', store, '--format', 'strands']);
+  expect(JSON.parse(strands.out)).toHaveProperty('session_id', 'strands-access-denied');
+  const view = await rootspan(['show', 'strands-access-denied', '--store', store], { terminal: true });
   expect(view.out).toContain('Failures (');
-  const start = await rootspan(['show', 'airl', '--store', store]);
-  expect(JSON.parse(start.out).sessionId).toBe('airline-refund');
+  const start = await rootspan(['show', 'strands-acc', '--store', store]);
+  expect(JSON.parse(start.out).sessionId).toBe('strands-access-denied');
   expect((await rootspan(['show', 'nobody', '--store', store])).exitCode).toBe(2);
   expect((await rootspan(['list', '--store', store, '--outcome', 'FAILED', '--since', '1h'])).out).not.toBe(
     '',
@@ -249,7 +249,7 @@ test('estimate asks no model and says what a diagnosis would take', async () => 
   const run = await rootspan(['estimate', EXAMPLE]);
   expect(run.exitCode).toBe(0);
   const row = JSON.parse(run.out);
-  expect(row).toMatchObject({ sessionId: 'airline-refund', spans: 20, mode: 'direct', calls: 2 });
+  expect(row).toMatchObject({ sessionId: 'strands-access-denied', spans: 4, mode: 'direct', calls: 2 });
   expect(row.costUsd).toBeGreaterThan(0);
   expect(row.inputTokens).toBeGreaterThan(row.sessionTokens);
 });

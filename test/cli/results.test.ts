@@ -42,7 +42,7 @@ describe('list', () => {
     expect(await ids('--category', 'hallucination')).toEqual(['airline-refund']);
     expect(await ids('--category', 'execution-error', '--agent', 'loader')).toEqual(['warehouse-load-otlp']);
     expect(await ids('--category', 'hallucination', '--agent', 'loader')).toEqual([]);
-    expect(await ids('--outcome', 'UNKNOWN', '--model', 'none')).toEqual(['order-status-healthy']);
+    expect(await ids('--outcome', 'FAILED', '--model', 'none')).toEqual(['warehouse-load-otlp']);
     expect(await ids('--model', 'bedrock:other')).toEqual([]);
     for (const wrong of [
       ['--category', 'halucination'],
@@ -93,7 +93,7 @@ describe('top', () => {
     ]);
     const text = await plainText(['top', '--store', store]);
     expect(text).toMatch(/2 {2}execution error: tool schema\n.*e\.g\. (airline-refund|loan-desk-schema)/u);
-    expect(text).toContain('1  hallucination: parameter values');
+    expect(text).toContain('1  hallucination: capability that does not exist');
   });
 });
 
@@ -105,27 +105,27 @@ describe('compare', () => {
       const result = JSON.parse(out) as Record<'fixed' | 'new' | 'same', unknown[]>;
       return [result.fixed.length, result.new.length, result.same.length];
     };
-    expect(await compare('airline-refund', 'order-status-healthy')).toEqual([3, 0, 0]);
-    expect(await compare('order-status-healthy', 'airline-refund')).toEqual([0, 3, 0]);
-    expect(await compare('airline-refund@1', 'airline-refund')).toEqual([0, 0, 3]);
+    expect(await compare('airline-refund', 'order-status-healthy')).toEqual([2, 0, 0]);
+    expect(await compare('order-status-healthy', 'airline-refund')).toEqual([0, 2, 0]);
+    expect(await compare('airline-refund@1', 'airline-refund')).toEqual([0, 0, 2]);
   });
 });
 
 describe('show', () => {
   it('gives steps before and after the critical one, and no raw category id', async () => {
-    const store = await storeOf('airline-refund.json');
-    const text = await plainText(['show', 'airline', '--context', '1', '--store', store]);
-    expect(text).toMatch(/ {2}step 9 · [\s\S]*▶ step 10 · [\s\S]* {2}step 11 · /u);
+    const store = await storeOf('strands-access-denied.json');
+    const text = await plainText(['show', 'strands-access', '--context', '1', '--store', store]);
+    expect(text).toMatch(/ {2}step 1 · [\s\S]*▶ step 2 · [\s\S]* {2}step 3 · /u);
     expect(text).not.toContain('-category-');
     expect(text).toMatch(/steps\s+count\s+from\s+0/u);
   });
 
   it('writes text into a pipe when text is asked for, and any format into a file', async () => {
-    const store = await storeOf('airline-refund.json');
-    const { out } = await rootspan(['show', 'airline-refund', '--format', 'text', '--store', store]);
+    const store = await storeOf('strands-access-denied.json');
+    const { out } = await rootspan(['show', 'strands-access-denied', '--format', 'text', '--store', store]);
     expect(out).toContain('Point of no return');
     const file = path.join(scratchFolder(), 'page.html');
-    await rootspan(['show', 'airline-refund', '-o', file, '--store', store]);
+    await rootspan(['show', 'strands-access-denied', '-o', file, '--store', store]);
     expect(readFileSync(file, 'utf8')).toContain('Content-Security-Policy');
   });
 });
@@ -169,11 +169,14 @@ describe('diagnose', () => {
 
   it('under GitHub Actions gives annotations and a step summary beside the result', async () => {
     const summary = path.join(scratchFolder(), 'summary.md');
-    const { out, err } = await rootspan(['diagnose', example('airline-refund.json'), '--store', 'none'], {
-      env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary },
-    });
-    expect(JSON.parse(out)).toHaveProperty('sessionId', 'airline-refund');
+    const { out, err } = await rootspan(
+      ['diagnose', example('strands-access-denied.json'), '--store', 'none'],
+      {
+        env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary },
+      },
+    );
+    expect(JSON.parse(out)).toHaveProperty('sessionId', 'strands-access-denied');
     expect(err).toMatch(/^::error title=/mu);
-    expect(readFileSync(summary, 'utf8')).toContain('## ❌ airline-refund');
+    expect(readFileSync(summary, 'utf8')).toContain('## ❌ strands-access-denied');
   });
 });
