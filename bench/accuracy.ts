@@ -16,6 +16,7 @@ import { guardedModel, tellingAnswers } from './accuracy/leak-guard.ts';
 import { resultStem, writeResults } from './accuracy/results.ts';
 import { measure } from './accuracy/run.ts';
 import { accuracyTable } from './accuracy/table.ts';
+import { toolErrorLines } from './accuracy/tool-errors.ts';
 import { DATASETS } from './datasets/index.ts';
 import type { LabelledRun } from './datasets/labelled-run.ts';
 import { machineLine, writeDocsSection } from './print/docs-section.ts';
@@ -107,7 +108,9 @@ async function run(args: AccuracyArgs, io: BenchIo): Promise<number> {
     );
     return ExitCode.Waiting;
   }
-  const table = `${heading(args, runs)}\n${accuracyTable(result.groups)}`;
+  const toolErrors = toolErrorLines(runs);
+  const labelled = toolErrors.length === 0 ? '' : `\n\n${toolErrors.join('\n')}`;
+  const table = `${heading(args, runs)}\n${accuracyTable(result.groups)}${labelled}`;
   const createdAt = new Date(clock.now()).toISOString();
   io.out(`${table}\n`);
   writeResults(args, settingsHash, result.groups, createdAt);

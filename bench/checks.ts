@@ -3,15 +3,20 @@ import path from 'node:path';
 import { CHECKS, runChecks } from '../core/checks/registry.ts';
 import type { CheckReport } from '../core/diagnosis/check-report.ts';
 import type { CriticalStep } from '../core/diagnosis/schema.ts';
-import { judgeWithoutModel } from '../core/explanation/critical-step/by-rule.ts';
+import { CRITICAL_RULES, judgeWithoutModel } from '../core/explanation/critical-step/by-rule.ts';
 import { toTrajectory } from '../core/trajectory/to-trajectory.ts';
 import type { Trajectory } from '../core/trajectory/trajectory.ts';
+import { toolErrorLines } from './accuracy/tool-errors.ts';
 import { loadAgentRx } from './datasets/agentrx.ts';
-import { GROUPS, type LabelledRun } from './datasets/labelled-run.ts';
+import type { LabelledRun } from './datasets/labelled-run.ts';
+import { loadLabels } from './datasets/labels.ts';
 import { loadWhoWhen } from './datasets/who-when.ts';
+import { share } from './print/share.ts';
 
-const DEFAULT_ROOT = path.resolve(import.meta.dirname, '..', '..', 'shared', 'bench', 'dev');
-/** From this confidence on, a critical step on a healthy run counts as a false alarm (medium). */
+const SHARED = path.resolve(import.meta.dirname, '..', '..', 'shared');
+const DEFAULT_ROOT = path.join(SHARED, 'bench', 'dev');
+const LABELLED = path.join(SHARED, 'dev-sessions');
+/** From this confidence on, a failure on a healthy run counts as a false alarm (medium). */
 const MEDIUM = 0.75;
 
 interface Measured {
@@ -20,8 +25,7 @@ interface Measured {
   readonly run: LabelledRun;
   readonly trajectory: Trajectory;
   readonly reports: readonly CheckReport[];
-  readonly assumed: CriticalStep | null;
-  readonly unassumed: CriticalStep | null;
+  readonly critical: CriticalStep | null;
 }
 
 /** `npm run bench -- checks [folder]`: what the model-free checks and the judge over them are worth, rule by rule. */
@@ -31,10 +35,12 @@ export function benchChecks(args: readonly string[]): number {
     console.error(`no benchmark data at ${root}; give the folder as an argument`);
     return 2;
   }
-  const measured = [...loadAgentRx(root), ...loadWhoWhen(root)].map(measure);
+  const labelled = existsSync(LABELLED) ? loadLabels(LABELLED) : [];
+  const measured = [...loadAgentRx(root), ...loadWhoWhen(root), ...labelled].map(measure);
   printChecks(measured);
-  printJudge(measured);
-  printAlarms(measured);
+  printRules(measured);
+  printHealthy(measured);
+  console.log(`\n${toolErrorLines(measured.map(({ run }) => run)).join('\n')}`);
   return 0;
 }
 
@@ -47,8 +53,7 @@ function measure(run: LabelledRun): Measured {
     run,
     trajectory,
     reports,
-    assumed: judgeWithoutModel(trajectory, reports),
-    unassumed: judgeWithoutModel(trajectory, reports),
+    critical: judgeWithoutModel(trajectory, reports),
   };
 }
 
@@ -79,59 +84,38 @@ function printChecks(measured: readonly Measured[]): void {
   }
 }
 
-/** Exact step of the judge when the session is known to have failed, on each half apart, and by rule. */
-function printJudge(measured: readonly Measured[]): void {
-  console.log('\nJudge without a model, sessions known to have failed: exact step\n');
-  for (const group of GROUPS) {
-    const rows = measured.filter(({ run }) => run.group === group && run.gold !== null);
-    if (rows.length === 0) continue;
-    const amongFour = rows.filter(({ run, assumed }) =>
-      [assumed, ...(assumed?.alternatives ?? [])].some(
-        (one) => one?.position === run.gold?.critical.position,
-      ),
+/** For each rule that names a critical step: how often it is the labelled one, where the run failed. */
+function printRules(measured: readonly Measured[]): void {
+  console.log(
+    '\nCritical step without a model, nobody told that a run failed: right / named on failed runs (n), named on healthy runs\n',
+  );
+  for (const rule of CRITICAL_RULES) {
+    const named = measured.filter(({ critical }) => critical?.reason === rule.reason);
+    const failed = named.filter(({ run }) => run.gold !== null);
+    const right = failed.filter(({ run, critical }) => critical?.position === run.gold?.critical.position);
+    const groups = Map.groupBy(failed, ({ run }) => run.group);
+    const byGroup = [...groups].map(([group, rows]) => {
+      const hits = rows.filter(({ run, critical }) => critical?.position === run.gold?.critical.position);
+      return `${group} ${hits.length}/${rows.length}`;
+    });
+    console.log(
+      `  ${rule.id.padEnd(20)} ${share(right.length, failed.length).padEnd(18)} healthy ${named.length - failed.length}  ${byGroup.join(', ')}`,
     );
-    console.log(`${group}  among four ${share(amongFour.length, rows.length)}`);
-    const halves = [0, 1].map((parity) => rows.filter((_, index) => index % 2 === parity));
-    for (const [name, part] of [
-      ['all runs', rows],
-      ['even runs', halves[0] ?? []],
-      ['odd runs', halves[1] ?? []],
-    ] as const) {
-      console.log(
-        `  ${name.padEnd(10)} ${share(part.filter(isRight).length, part.length).padEnd(18)} ` +
-          `best constant of them ${share(bestConstant(part), part.length)}`,
-      );
-    }
-    const byReason = Map.groupBy(rows, ({ assumed }) => assumed?.reason ?? 'no step named');
-    for (const [reason, part] of byReason) {
-      console.log(`    ${part.filter(isRight).length}/${part.length} ${reason}`);
-    }
   }
 }
 
-function printAlarms(measured: readonly Measured[]): void {
+function printHealthy(measured: readonly Measured[]): void {
   const healthy = measured.filter(({ run }) => run.gold === null);
-  const alarms = healthy.filter(({ unassumed }) => (unassumed?.confidence ?? 0) >= MEDIUM);
-  const failed = measured.filter(({ run }) => run.gold !== null);
-  const named = failed.filter(({ unassumed }) => unassumed !== null);
-  const right = named.filter(({ run, unassumed }) => unassumed?.position === run.gold?.critical.position);
-  console.log('\nWithout that knowledge');
-  console.log(
-    `  false alarms on healthy runs (confidence >= ${MEDIUM}): ${share(alarms.length, healthy.length)}`,
-  );
-  console.log(`  failed runs where a step is named: ${share(named.length, failed.length)}`);
-  console.log(`  of these at the gold step: ${share(right.length, named.length)}`);
-}
-
-function isRight({ run, assumed }: Measured): boolean {
-  return assumed !== null && assumed.position === run.gold?.critical.position;
-}
-
-function bestConstant(rows: readonly Measured[]): number {
-  const byPosition = Map.groupBy(rows, ({ run }) => run.gold?.critical.position);
-  return Math.max(0, ...[...byPosition.values()].map((part) => part.length));
-}
-
-function share(part: number, whole: number): string {
-  return whole === 0 ? '0/0' : `${part}/${whole} (${((100 * part) / whole).toFixed(1)} %)`;
+  console.log('\nHealthy runs');
+  for (const [group, rows] of Map.groupBy(healthy, ({ run }) => run.group)) {
+    const failed = rows.filter(({ critical }) => critical !== null);
+    const alarmed = rows.filter(({ reports }) =>
+      reports.some(({ findings }) =>
+        findings.some(({ weight, confidence }) => weight === 'failure' && confidence >= MEDIUM),
+      ),
+    );
+    console.log(
+      `  ${group.padEnd(20)} given a critical step (FAILED) ${share(failed.length, rows.length)}, a failure of confidence >= ${MEDIUM} ${share(alarmed.length, rows.length)}`,
+    );
+  }
 }

@@ -45,7 +45,11 @@ export interface RunRow {
     readonly category: string | null;
     readonly agent: string | null;
   } | null;
-  readonly predictions: readonly { readonly critical: PredictedStep | null; readonly outcome: string }[];
+  readonly predictions: readonly {
+    readonly critical: PredictedStep | null;
+    readonly alternatives: readonly PredictedStep[];
+    readonly outcome: string;
+  }[];
 }
 
 export type AccuracyResult =
@@ -143,6 +147,7 @@ function scoreGroup(
       gold: run.gold === null ? null : run.gold.critical,
       predictions: predictionsOf(run).map((prediction) => ({
         critical: prediction?.critical ?? null,
+        alternatives: prediction?.alternatives ?? [],
         outcome: prediction?.outcome ?? 'no prediction',
       })),
     })),

@@ -1,7 +1,7 @@
 import type { Usage } from '../../core/model/port.ts';
 import { PUBLISHED } from './published.ts';
 import type { GroupResult } from './run.ts';
-import type { Rate } from './wilson.ts';
+import { type Rate, rateOf } from './wilson.ts';
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
@@ -60,12 +60,29 @@ function groupTable(result: GroupResult): string {
   if (result.falseAlarms !== null) {
     lines.push('', `false alarms on healthy runs (confidence ≥ 0.75): ${rate(result.falseAlarms)}`);
   }
+  lines.push(...outcomeLines(result));
   if (result.agreement !== null) {
     const { repeats, step, category } = result.agreement;
     lines.push(`agreement of ${repeats} repeats: step ${percent(step)}, category ${percent(category)}`);
   }
   lines.push('', ...costLines(result));
   return lines.join('\n');
+}
+
+/** What a user sees: the outcomes of first diagnoses. */
+function outcomeLines({ runs }: GroupResult): string[] {
+  const shareOf = (healthy: boolean, outcome: string): string => {
+    const part = runs.filter((run) => run.healthy === healthy);
+    return rate(
+      rateOf(part.filter(({ predictions }) => predictions[0]?.outcome === outcome).length, part.length),
+    );
+  };
+  return [
+    ...(runs.some(({ healthy }) => healthy)
+      ? [`healthy runs FAILED: ${shareOf(true, 'FAILED')}`, `healthy runs FLAWED: ${shareOf(true, 'FLAWED')}`]
+      : []),
+    ...(runs.some(({ healthy }) => !healthy) ? [`failed runs FAILED: ${shareOf(false, 'FAILED')}`] : []),
+  ];
 }
 
 function publishedLines({ group }: GroupResult): string[] {

@@ -17,6 +17,15 @@ export interface Gold {
   readonly failures: readonly GoldFailure[];
 }
 
+/** A visible error of a tool, as a labeller marked it. */
+export interface GoldToolError {
+  /** Where its result stands: a span id, or `m` and the 0-based index of a message. */
+  readonly spanId: string;
+  readonly toolCallId: string | null;
+  /** A class of core/vocabulary/error-classes.ts, or `empty`. */
+  readonly class: string;
+}
+
 /** A run with its answer. The answer never goes further than the metrics: predictors get `session` alone. */
 export interface LabelledRun {
   readonly id: string;
@@ -26,6 +35,9 @@ export interface LabelledRun {
   readonly gold: Gold | null;
   /** What the run should have done, where the data says; used only in the mode with a reference. */
   readonly expectedActions: readonly ExpectedAction[] | null;
+  /** Every visible tool error, and the spans that look like one and are none; absent where nobody labelled them. */
+  readonly toolErrors?: readonly GoldToolError[];
+  readonly lookalikes?: readonly string[];
   /** Texts of labels and answers, for the leak guard. */
   readonly answers: readonly string[];
 }

@@ -7,7 +7,7 @@ import type { Session } from '../../core/session/session.ts';
 import { toTrajectory } from '../../core/trajectory/to-trajectory.ts';
 import { readCategory } from './categories.ts';
 import type { Gold, LabelledRun } from './labelled-run.ts';
-import { listFiles } from './read-json.ts';
+import { listFiles, readJson } from './read-json.ts';
 
 const labelSchema = z.object({
   /** A file name from the folder, or a session id when a file holds several. */
@@ -16,6 +16,25 @@ const labelSchema = z.object({
   criticalSpanId: z.string().nullable(),
   category: z.string().nullish(),
   agent: z.string().nullish(),
+});
+
+/** The richer form: one entry a session, with its tool errors and lookalikes. */
+const sessionLabelSchema = z.object({
+  file: z.string(),
+  logs_file: z.string().nullish(),
+  critical_span_id: z.string().nullable(),
+  agentrx_category: z.string().nullish(),
+  agent: z.string().nullish(),
+  tool_errors: z
+    .array(
+      z.object({
+        span_id: z.union([z.string(), z.number()]),
+        tool_call_id: z.string().nullish(),
+        class: z.string(),
+      }),
+    )
+    .default([]),
+  lookalikes: z.array(z.union([z.string(), z.number()])).default([]),
 });
 
 const LABEL_FILES = ['labels.json', 'labels.jsonl'];
@@ -27,10 +46,16 @@ const LABEL_FILES = ['labels.json', 'labels.jsonl'];
 export function loadLabels(folder: string): LabelledRun[] {
   const name = LABEL_FILES.find((file) => existsSync(path.join(folder, file)));
   if (name === undefined) {
+    const parts = listFiles(folder).filter((file) => LABEL_FILES.includes(path.basename(file)));
+    if (parts.length > 0) return parts.flatMap((file) => loadLabels(path.join(folder, path.dirname(file))));
     throw new ConfigurationInvalidError(
       `${folder}: no label file. Expected ${LABEL_FILES.join(' or ')} with {session, criticalSpanId, category, agent?}.`,
     );
   }
+  const rich = z
+    .array(sessionLabelSchema)
+    .safeParse(name.endsWith('.json') ? readJson(path.join(folder, name)) : null);
+  if (rich.success) return rich.data.map((label) => loadSession(folder, label, name));
   const sessions = readFolder(folder);
   return readLabels(path.join(folder, name)).map((label): LabelledRun => {
     const session = sessions.get(label.session);
@@ -48,6 +73,32 @@ export function loadLabels(folder: string): LabelledRun[] {
       answers: [],
     };
   });
+}
+
+function loadSession(folder: string, label: z.infer<typeof sessionLabelSchema>, name: string): LabelledRun {
+  const files = [label.file, ...(label.logs_file == null ? [] : [label.logs_file])];
+  const texts = files.map((file) => readFileSync(path.join(folder, file), 'utf8'));
+  // Spans and the log records that carry their content are one delivery.
+  const text =
+    texts.length === 1 ? (texts[0] ?? '') : JSON.stringify(texts.flatMap((one) => JSON.parse(one)));
+  const [session] = readSessions({ text, source: label.file }).sessions;
+  if (session === undefined) throw new ConfigurationInvalidError(`${label.file}: a file without a session`);
+  const { critical_span_id: criticalSpanId, agentrx_category: category, agent } = label;
+  const spanOf = (id: string | number): string => (typeof id === 'number' ? `m${id}` : id);
+  return {
+    id: `labels/${session.sessionId}`,
+    group: 'labels',
+    session,
+    gold: readGold({ session: label.file, criticalSpanId, category, agent }, session, name),
+    expectedActions: null,
+    toolErrors: label.tool_errors.map((one) => ({
+      spanId: spanOf(one.span_id),
+      toolCallId: one.tool_call_id ?? null,
+      class: one.class.replace(/^execution-error-category-/, ''),
+    })),
+    lookalikes: label.lookalikes.map(spanOf),
+    answers: [],
+  };
 }
 
 function readLabels(file: string): z.infer<typeof labelSchema>[] {

@@ -11,11 +11,17 @@ export interface CriticalRule {
   proves(finding: CheckFinding, step: Step, isLastWord: boolean): boolean;
   readonly reason: string;
   /**
-   * How often the step it names is the labelled one, on failed sessions that it was not written on: printed with its
-   * n by `npm run bench -- checks`. Too few cases to tell are given as even odds.
+   * How often the step it names is the labelled one, on failed sessions that it was not written on.
    */
   readonly confidence: number;
 }
+
+/**
+ * 1 of 5: the share of right steps over all rules on the failed runs of bench/dev and the second half of the
+ * development sessions, on none of which they were written. Each alone has too few cases for a rate of its own;
+ * `npm run bench -- checks` prints them by rule.
+ */
+const MEASURED = 0.2;
 
 /** In order: the first that holds names the step. Where none holds, no step is named. */
 export const CRITICAL_RULES: readonly CriticalRule[] = [
@@ -26,35 +32,37 @@ export const CRITICAL_RULES: readonly CriticalRule[] = [
     proves: (finding) =>
       finding.criticalCategory === 'system-failure' || finding.criticalCategory === 'guardrail',
     reason: 'From this error on, which came from outside, no call succeeded.',
-    confidence: 0.5,
+    confidence: MEASURED,
   },
   {
     id: 'ends-withheld',
     checkId: 'blocked',
-    proves: (_, step, isLastWord) => step.kind === 'inference' && isLastWord,
+    // A stop reason of the model; words of a wall are no proof of what ended the run.
+    proves: (finding, step, isLastWord) =>
+      finding.category === 'other' && step.kind === 'inference' && isLastWord,
     reason: 'The last answer was withheld by a filter or a guardrail.',
-    confidence: 0.5,
+    confidence: MEASURED,
   },
   {
     id: 'ends-cut',
     checkId: 'output-cut',
     proves: (_finding, _step, isLastWord) => isLastWord,
     reason: 'The last answer was cut at the token limit.',
-    confidence: 0.5,
+    confidence: MEASURED,
   },
   {
     id: 'breaks-off-in-call',
     checkId: 'missing-result',
     proves: (_finding, _step, isLastWord) => isLastWord,
     reason: 'The session breaks off in this call.',
-    confidence: 0.5,
+    confidence: MEASURED,
   },
   {
     id: 'breaks-off',
     checkId: 'abrupt-end',
     proves: () => true,
     reason: 'The session breaks off here, with a request or a failed call open.',
-    confidence: 0.5,
+    confidence: MEASURED,
   },
 ];
 
