@@ -1,8 +1,8 @@
 /** What the figures of docs/benchmarks.md are and are not; the page carries it above all tables. */
 export const PAGE_SCOPE = `**What these figures are, and what is not claimed.**
 
-- **Accuracy without a model.** The rules of before were shaped on the development half of the public data, and on
-  the held-back half they named the right step in 13 % of tau runs (the best constant step: 20 %), 20 % of Magentic
+- **Accuracy is of the development half of the public data.** The rules of before were shaped on that half, and on the
+  half that was held out they named the right step in 13 % of tau runs (the best constant step: 20 %), 20 % of Magentic
   (20 %), 10 % of Hand-Crafted (21 %) and 37 % of Algorithm-Generated (22 %), against 50, 29, 14 and 57 % on the half
   they were written on. They are gone. Now a step is named only where the record proves where the run was lost, which
   is seldom; on most failed runs none is named, and the figures here say so. Being told that a run failed changes
