@@ -1,5 +1,6 @@
 import { ConfigurationInvalidError } from '../errors/errors.ts';
 import type { Trajectory } from '../trajectory/trajectory.ts';
+import { reservedTokens } from './chunk-header.ts';
 import { chunkBudget } from './chunk-settings.ts';
 import type { Chunk, ChunkPlan, ChunkSettings, ChunkSpan } from './plan.ts';
 import { type ChunkRenderer, makeChunkRenderer, renderPartLine } from './render-chunk.ts';
@@ -35,7 +36,9 @@ export function planChunks(
     const renderer = makeChunkRenderer(trajectory, settings, whole);
     return {
       renderer,
-      sizes: trajectory.steps.map(({ index }) => counter.count(`${renderer.steps.render(index)}\n`)),
+      sizes: trajectory.steps.map(({ index }) =>
+        counter.count(renderer.span(wholeSpan(trajectory.steps[index]?.spanId ?? '', index, false))),
+      ),
     };
   };
   const headerTokens = makeHeaderCounter(counter);
@@ -82,7 +85,7 @@ function fillChunks(measured: Measured, settings: ChunkSettings, budget: number)
   /** Room beside the header of a chunk that begins at the step; a part, so that the header counts at its longest. */
   const capacityAt = (step: number): number => {
     const nothing = { ...span(step, false), part: { index: 0, of: 1, from: 0, to: 0 } };
-    return budget - headerTokens(renderer.header([nothing]));
+    return budget - reservedTokens(settings) - headerTokens(renderer.headerAt(nothing));
   };
 
   let chunkStart = 0;

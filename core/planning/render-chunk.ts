@@ -38,6 +38,8 @@ export interface ChunkRenderer {
   readonly steps: StepRenderer;
   /** Sections of the header, each with its line end. */
   header(spans: readonly ChunkSpan[]): readonly string[];
+  /** The same without what depends on every span: what a planner counts before it knows them. */
+  headerAt(first: ChunkSpan): readonly string[];
   /** One span of a chunk, with its line end. */
   span(span: ChunkSpan): string;
   render(spans: readonly ChunkSpan[]): RenderedChunk;
@@ -50,19 +52,27 @@ export function makeChunkRenderer(
 ): ChunkRenderer {
   const headers = makeHeader(trajectory, settings, whole);
   const steps = makeStepRenderer(trajectory, { systemPromptAbove: headers.systemPromptWhole });
-  const header = (spans: readonly ChunkSpan[]): readonly string[] => {
+  const sections = (spans: readonly ChunkSpan[]): string[] => {
     const shown = new Set(spans.filter((span) => span.part === null).map((span) => span.step));
     return headers.sections(spans[0]?.step ?? 0, (step) => shown.has(step), steps);
   };
+  const header = (spans: readonly ChunkSpan[]): readonly string[] => [
+    headers.ofSteps(
+      spans.map((span) => span.step),
+      steps,
+    ),
+    ...sections(spans),
+  ];
   const span = ({ step, part }: ChunkSpan): string => {
     const text = steps.render(step);
-    if (part === null) return `${text}\n`;
+    if (part === null) return `${headers.turnLine(step)}${text}\n`;
     const { from, to } = part;
     return renderPartLine(text, steps.aliases.of(step))(sliceCodePoints(text, from, to), from, to);
   };
   return {
     steps,
     header,
+    headerAt: (first) => sections([first]),
     span,
     render(spans) {
       const head = header(spans).join('');
