@@ -85,7 +85,7 @@ describe('preflight', () => {
     [
       'holds another session',
       async () => putJson(objects, KEY, { ...given, sessionId: 'other' }),
-      /holds session other/,
+      /holds the session [0-9a-f]{32} \(hash of its id\), expected [0-9a-f]{32}/,
     ],
     [
       'is not a session',
@@ -114,7 +114,7 @@ describe('preflight', () => {
       Array.from({ length: MAX_CHUNKS * 3 }, (_, i) => said(message('user', `${i} ${'word '.repeat(600)}`))),
     );
     await putJson(objects, KEY, long);
-    const small = { contextTokens: 8000, maxOutputTokens: 1000, tokenFactor: 1 };
+    const small = { contextTokens: 9500, maxOutputTokens: 1000, tokenFactor: 1 };
     const run = handler(small)(event({ sessionId: 'session-1', sessionKey: KEY, model: 'x:y' }));
     await expect(run).rejects.toBeInstanceOf(SessionTooLargeError);
   }, 60_000);
