@@ -10,13 +10,15 @@ import {
   PutLogEventsCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { LambdaClient } from '@aws-sdk/client-lambda';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import {
   DescribeExecutionCommand,
+  DescribeStateMachineCommand,
   ListExecutionsCommand,
   SFNClient,
   StartExecutionCommand,
+  UpdateStateMachineCommand,
 } from '@aws-sdk/client-sfn';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import * as z from 'zod';
@@ -41,6 +43,7 @@ const SESSION_ID = '9d0f5f1e-parcel-session';
 /** Log records from here on arrive after the first diagnosis. */
 const LATE = 10;
 const IDLE_SECONDS = 3;
+const SWEEP_EVERY_MS = 2_000;
 const PATIENCE_MS = 120_000;
 
 const fixtures = path.resolve(import.meta.dirname, '../fixtures/telemetry');
@@ -54,6 +57,7 @@ interface Setting {
   readonly logs: CloudWatchLogsClient;
   readonly sfn: SFNClient;
   readonly modelRequests: readonly StubRequest[];
+  readonly lambda: LambdaClient;
 }
 
 async function main(): Promise<number> {
@@ -67,8 +71,10 @@ async function main(): Promise<number> {
   const bedrock = await startConverseStub((request) => answer(request));
   let passed = 0;
   let failed = 0;
+  let sweeping: NodeJS.Timeout | undefined;
   try {
     const setting = await setUp(emulator, bedrock.url, bedrock.requests, scratch);
+    sweeping = keepSweeping(setting);
     for (const [title, scenario] of SCENARIOS) {
       const started = Date.now();
       try {
@@ -83,6 +89,7 @@ async function main(): Promise<number> {
       }
     }
   } finally {
+    clearInterval(sweeping);
     await emulator.stop();
     await bedrock.close();
     if (failed === 0 && process.env.KEEP === undefined) await rm(scratch, { recursive: true, force: true });
@@ -105,16 +112,21 @@ async function setUp(
     await logs.send(new CreateLogGroupCommand({ logGroupName }));
     await logs.send(new CreateLogStreamCommand({ logGroupName, logStreamName: 'default' }));
   }
-  await deploy(emulator, { logGroups: [SPANS_GROUP, RUNTIME_GROUP], throwaway: true }, scratch);
+  // Not `throwaway`: the function that empties a bucket takes its SDK from the runtime, which the emulator has not.
+  await deploy(emulator, { logGroups: [SPANS_GROUP, RUNTIME_GROUP] }, scratch);
   const stack = await describeStack(new CloudFormationClient(config));
   const lambda = new LambdaClient(config);
   await setEnvironment(lambda, stack.lambda('IngestStep'), { IDLE_SECONDS: String(IDLE_SECONDS) });
-  await setEnvironment(lambda, stack.lambda('CloseSession'), {
-    AGENT_CONFIGURATION: JSON.stringify({ default: { idleSeconds: IDLE_SECONDS } }),
-  });
+  // Also the distance between two diagnoses of a session that comes back, an hour by default.
+  const hurried = {
+    AGENT_CONFIGURATION: JSON.stringify({ default: { idleSeconds: IDLE_SECONDS, returnSeconds: 0 } }),
+  };
+  for (const step of ['CloseSession', 'Sweep']) await setEnvironment(lambda, stack.lambda(step), hurried);
   for (const step of ['AnalyzeChunk', 'RootCause']) {
     await setEnvironment(lambda, stack.lambda(step), { AWS_ENDPOINT_URL_BEDROCK_RUNTIME: bedrockUrl });
   }
+  const sfn = new SFNClient(config);
+  await useLatest(sfn, stack.stateMachineArn);
   const dynamo = new DynamoDBClient(config);
   const objects = new S3ObjectStore(new S3Client({ ...config, forcePathStyle: true }), stack.bucket);
   const clock = { now: () => Date.now() };
@@ -127,10 +139,35 @@ async function setUp(
     index: new DynamoSessionIndex(new DynamoTable(dynamo, stack.table, clock), clock, {
       retentionDays: null,
     }),
+    lambda,
     logs,
-    sfn: new SFNClient(config),
+    sfn,
     modelRequests,
   };
+}
+
+/**
+ * The state machine calls published versions, whose variables were frozen before this test could point the model's
+ * endpoint at its stub: here, and only here, it calls the functions as they are now.
+ */
+async function useLatest(sfn: SFNClient, stateMachineArn: string): Promise<void> {
+  const { definition = '' } = await sfn.send(new DescribeStateMachineCommand({ stateMachineArn }));
+  const latest = definition.replace(/(:function:[\w-]+):\d+(?=")/g, '$1');
+  expect(latest !== definition, 'the state machine to call versions of functions');
+  await sfn.send(new UpdateStateMachineCommand({ stateMachineArn, definition: latest }));
+}
+
+/**
+ * The sweeper's schedule is a minute in the account and may not run on the emulator; one sweep more is harmless by
+ * design. A sweep that fails shows as a session that is never diagnosed.
+ */
+function keepSweeping({ lambda, stack }: Setting): NodeJS.Timeout {
+  const FunctionName = stack.lambda('Sweep');
+  return setInterval(() => {
+    lambda.send(new InvokeCommand({ FunctionName, InvocationType: 'Event' })).catch((error: unknown) => {
+      process.stderr.write(`sweep not invoked: ${String(error)}\n`);
+    });
+  }, SWEEP_EVERY_MS);
 }
 
 /** The stub's words are ours, not a model's: it finds one failure in the first span it is shown, and explains it. */
