@@ -78,14 +78,14 @@ async function run(args: AccuracyArgs, io: BenchIo): Promise<number> {
   let finished = journal.done.size;
   const result = await measure(
     runs,
-    (one) =>
+    (run) =>
       diagnosisPredictor({
-        model: guardedModel(model, tellingAnswers(one.answers, one.session)),
+        model: guardedModel(model, tellingAnswers(run.answers, run.session)),
         counter,
         clock,
         options:
-          args['with-reference'] && one.expectedActions !== null
-            ? { ...options, expectedActions: one.expectedActions }
+          args['with-reference'] && run.expectedActions !== null
+            ? { ...options, expectedActions: run.expectedActions }
             : options,
       }),
     {
@@ -156,8 +156,8 @@ function readConstraints(file: string): Constraint[] {
 function limited(runs: LabelledRun[], limit: number | undefined): LabelledRun[] {
   if (limit === undefined) return runs;
   const seen = new Map<string, number>();
-  return runs.filter((one) => {
-    const key = `${one.group}/${one.gold === null}`;
+  return runs.filter((run) => {
+    const key = `${run.group}/${run.gold === null}`;
     const count = (seen.get(key) ?? 0) + 1;
     seen.set(key, count);
     return count <= limit;

@@ -69,13 +69,13 @@ function printChecks(measured: readonly Measured[]): void {
       let hits = 0;
       let blind = 0;
       for (const { run, trajectory, reports } of rows) {
-        const report = reports.find((one) => one.checkId === id);
+        const report = reports.find((candidate) => candidate.checkId === id);
         if (report === undefined || report.state === 'blind') blind += 1;
         if (report === undefined || report.findings.length === 0) continue;
         fired += 1;
         if (report.findings.some((finding) => finding.weight === 'failure')) failures += 1;
         const gold = run.gold?.critical.position;
-        if (report.findings.some((one) => trajectory.stepBySpan.get(one.spanId)?.position === gold))
+        if (report.findings.some((finding) => trajectory.stepBySpan.get(finding.spanId)?.position === gold))
           hits += 1;
       }
       return `${fired}/${rows.length} (${failures}, ${hits}, ${blind})`.padStart(24);

@@ -34,12 +34,12 @@ export async function benchDeepTokens(args: readonly string[]): Promise<number> 
     return 2;
   }
   const runs = loadAgentRx(root).filter((run) => run.gold !== null);
-  let held = true;
+  let withinBounds = true;
   for (const group of ['tau', 'magentic'] as const) {
     const of = runs.filter((run) => run.group === group);
-    held = (await printGroup(group, of)) && held;
+    withinBounds = (await printGroup(group, of)) && withinBounds;
   }
-  return held ? 0 : 1;
+  return withinBounds ? 0 : 1;
 }
 
 async function printGroup(group: keyof typeof REFERENCE, runs: readonly LabelledRun[]): Promise<boolean> {

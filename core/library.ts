@@ -64,8 +64,8 @@ export interface RootCauseAnalysis {
 /**
  * Which spans failed, and how. Errors as in `diagnoseSession`.
  */
-export async function detectFailures(session: Session, given: LibraryOptions): Promise<Detection> {
-  const { deps, options } = setUp(given);
+export async function detectFailures(session: Session, libraryOptions: LibraryOptions): Promise<Detection> {
+  const { deps, options } = setUp(libraryOptions);
   const prepared = prepareFor(session, deps, options);
   const results = await analyzeChunks(prepared, deps);
   const { failures: found, coverage: looked, quarantined, calls } = mergeChunks(prepared, results);
@@ -96,9 +96,9 @@ export async function detectFailures(session: Session, given: LibraryOptions): P
 export async function analyzeRootCause(
   session: Session,
   failures: StrandsFailureOutput['failures'] | readonly Failure[],
-  given: LibraryOptions,
+  libraryOptions: LibraryOptions,
 ): Promise<RootCauseAnalysis> {
-  const { deps, options } = setUp(given);
+  const { deps, options } = setUp(libraryOptions);
   const prepared = prepareFor(session, deps, options);
   const known = new Set(sessionSpans(session).map(({ spanId }) => spanId));
   const unknown = failures.filter(({ span_id }) => !known.has(span_id)).map(({ span_id }) => span_id);
@@ -108,7 +108,7 @@ export async function analyzeRootCause(
         'expected the failures of this session',
     );
   }
-  const own = failures.map(
+  const cited = failures.map(
     (failure): Failure => ({
       span_id: failure.span_id,
       category: [...failure.category],
@@ -126,7 +126,7 @@ export async function analyzeRootCause(
   const counted = mergeChunks({ ...prepared, checks: [] }, []).coverage;
   const diagnosis = await findRootCauses(
     prepared,
-    { failures: own, quarantined: [], coverage: { ...counted, gaps: [] }, calls: [] },
+    { failures: cited, quarantined: [], coverage: { ...counted, gaps: [] }, calls: [] },
     [],
     deps.model,
     { counter: deps.counter, nowIso: EPOCH },
@@ -150,9 +150,9 @@ export async function analyzeRootCause(
  */
 export async function diagnoseSession(
   session: Session,
-  given: LibraryOptions & { readonly now: Date },
+  libraryOptions: LibraryOptions & { readonly now: Date },
 ): Promise<Diagnosis> {
-  const { now, ...rest } = given;
+  const { now, ...rest } = libraryOptions;
   if (!(now instanceof Date) || Number.isNaN(now.getTime()))
     throw new ConfigurationInvalidError('diagnoseSession: expected a valid Date as `now`');
   const { deps, options } = setUp(rest);
@@ -161,7 +161,7 @@ export async function diagnoseSession(
 
 const EPOCH = new Date(0).toISOString();
 
-function setUp({ model, concurrency, onProgress, ...own }: LibraryOptions) {
+function setUp({ model, concurrency, onProgress, ...diagnosisOptions }: LibraryOptions) {
   return {
     deps: {
       model,
@@ -169,7 +169,7 @@ function setUp({ model, concurrency, onProgress, ...own }: LibraryOptions) {
       ...(concurrency === undefined ? {} : { concurrency }),
       ...(onProgress === undefined ? {} : { onProgress }),
     },
-    options: { ...DEFAULT_OPTIONS, ...own } satisfies DiagnosisOptions,
+    options: { ...DEFAULT_OPTIONS, ...diagnosisOptions } satisfies DiagnosisOptions,
   };
 }
 

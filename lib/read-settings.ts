@@ -25,15 +25,15 @@ const settingsSchema = z.strictObject({
  */
 export function readSettings(context: unknown): SessionDiagnosisProps {
   if (context === undefined) return {};
-  let given = context;
+  let stated = context;
   if (typeof context === 'string') {
     try {
-      given = JSON.parse(context);
+      stated = JSON.parse(context);
     } catch (cause) {
       throw new Error('context `rootspan`: expected an object, or its JSON text with -c', { cause });
     }
   }
-  const parsed = settingsSchema.safeParse(given);
+  const parsed = settingsSchema.safeParse(stated);
   if (!parsed.success) throw new Error(`context \`rootspan\`: ${z.prettifyError(parsed.error)}`);
   const { throwaway, logGroups, ...settings } = parsed.data;
   return {

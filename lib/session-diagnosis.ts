@@ -104,5 +104,7 @@ export class SessionDiagnosis extends Construct {
 /** An agent's own model needs permission as well. */
 function modelsOf(agents: AgentConfiguration): string[] {
   const settings = [agents.default, ...Object.values(agents.agents ?? {})];
-  return settings.flatMap((own) => (typeof own?.model === 'string' ? [own.model] : []));
+  return settings.flatMap((agentSettings) =>
+    typeof agentSettings?.model === 'string' ? [agentSettings.model] : [],
+  );
 }

@@ -68,11 +68,11 @@ function licensesOf(inputs: readonly string[]): string {
   return [...new Set(folders)]
     .sort()
     .map((folder) => {
-      const own = readdirSync(path.join(root, folder)).find((file) => /^licen[cs]e/iu.test(file));
+      const licence = readdirSync(path.join(root, folder)).find((file) => /^licen[cs]e/iu.test(file));
       const { name, version, license } = JSON.parse(
         readFileSync(path.join(root, folder, 'package.json'), 'utf8'),
       );
-      const text = own === undefined ? '' : readFileSync(path.join(root, folder, own), 'utf8');
+      const text = licence === undefined ? '' : readFileSync(path.join(root, folder, licence), 'utf8');
       return `${name} ${version} (${license})\n\n${text}`;
     })
     .join(`\n${'-'.repeat(80)}\n\n`);

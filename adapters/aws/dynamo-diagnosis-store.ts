@@ -140,9 +140,9 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
   async versions(sessionId: string): Promise<readonly DiagnosisSummary[]> {
     const heads = await this.#heads(sessionId);
     const index = await this.#table.get(sessionIndexKey(sessionId));
-    const given = index !== null && isGivenAway(index);
+    const handedOver = index !== null && isGivenAway(index);
     const newest = newestOf(heads);
-    return heads.map((head) => ({ ...head.summary, superseded: given || head !== newest }));
+    return heads.map((head) => ({ ...head.summary, superseded: handedOver || head !== newest }));
   }
 
   async recent(query: Parameters<DiagnosisStore['recent']>[0]): Promise<Page<DiagnosisSummary>> {
@@ -166,13 +166,13 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
       if (found.length > limit) break;
     }
     const page = found.slice(0, limit);
-    const { newest, given } = await this.#standing(page.map(({ summary }) => summary.sessionId));
+    const { newest, handedOver } = await this.#standing(page.map(({ summary }) => summary.sessionId));
     const last = page.at(-1);
     return {
       items: page.map(({ summary }) => ({
         ...summary,
         superseded:
-          given.has(sessionPk(summary.sessionId)) ||
+          handedOver.has(sessionPk(summary.sessionId)) ||
           summary.version !== (newest.get(sessionPk(summary.sessionId)) ?? summary.version),
       })),
       ...(found.length > limit && last !== undefined ? { next: encodeNext(last.sk) } : {}),
@@ -249,12 +249,12 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
   /** By partition key: the newest version, and the sessions whose traces turned out to belong to another one. */
   async #standing(
     sessionIds: readonly string[],
-  ): Promise<{ newest: ReadonlyMap<string, number>; given: ReadonlySet<string> }> {
+  ): Promise<{ newest: ReadonlyMap<string, number>; handedOver: ReadonlySet<string> }> {
     const items = await this.#table.getMany(sessionIds.flatMap((id) => [latestKey(id), sessionIndexKey(id)]));
     const pointers = items.filter((item) => item.version !== undefined);
     return {
       newest: new Map(pointers.map((item) => [item.pk, z.number().parse(item.version)])),
-      given: new Set(items.filter(isGivenAway).map((item) => item.pk)),
+      handedOver: new Set(items.filter(isGivenAway).map((item) => item.pk)),
     };
   }
 

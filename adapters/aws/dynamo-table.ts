@@ -63,17 +63,17 @@ export class DynamoTable implements Table {
       names[alias] = attribute;
       return alias;
     };
-    const value = (given: unknown): string => {
+    const value = (attributeValue: unknown): string => {
       const alias = `:u${Object.keys(values).length}`;
-      values[alias] = given;
+      values[alias] = attributeValue;
       return alias;
     };
     const sets = Object.entries(change.set).map(
-      ([attribute, given]) => `${name(attribute)} = ${value(given)}`,
+      ([attribute, attributeValue]) => `${name(attribute)} = ${value(attributeValue)}`,
     );
-    for (const [attribute, given] of Object.entries(change.keep ?? {})) {
+    for (const [attribute, attributeValue] of Object.entries(change.keep ?? {})) {
       const alias = name(attribute);
-      sets.push(`${alias} = if_not_exists(${alias}, ${value(given)})`);
+      sets.push(`${alias} = if_not_exists(${alias}, ${value(attributeValue)})`);
     }
     const removes = (change.remove ?? []).map(name);
     const condition = change.onlyIf

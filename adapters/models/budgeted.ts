@@ -46,20 +46,20 @@ export function budgetedModel(model: Model, budget: Budget, counter: TokenCounte
     spec: model.spec,
     limits: model.limits,
     async ask(request) {
-      const held = mostOf(request);
-      if (!(await budget.reserve(held))) {
+      const reservedMicro = mostOf(request);
+      if (!(await budget.reserve(reservedMicro))) {
         throw new BudgetExhaustedError(
-          `the day's budget has less than the ${(held / 1_000_000).toFixed(4)} USD left that this call (${request.purpose}) can cost`,
+          `the day's budget has less than the ${(reservedMicro / 1_000_000).toFixed(4)} USD left that this call (${request.purpose}) can cost`,
         );
       }
       try {
         const answer = await model.ask(request);
         const { costUsd } = answer.usage;
         // A server that reports no usage: what was held is all that is known.
-        await budget.settle(held, costUsd === null ? held : toMicro(costUsd));
+        await budget.settle(reservedMicro, costUsd === null ? reservedMicro : toMicro(costUsd));
         return answer;
       } catch (error) {
-        if (isUnpaid(error)) await budget.settle(held, 0);
+        if (isUnpaid(error)) await budget.settle(reservedMicro, 0);
         throw error;
       }
     },

@@ -24,14 +24,14 @@ function groupTable(result: GroupResult): string {
   const { metrics } = result;
   if (metrics !== null) {
     const columns = ['', 'measured (95 % Wilson)', ...result.baselines.map((baseline) => baseline.name)];
-    const line = (label: string, own: string, other: (index: number) => string): string[] => [
+    const line = (label: string, measured: string, other: (index: number) => string): string[] => [
       label,
-      own,
+      measured,
       ...result.baselines.map((_, index) => other(index)),
     ];
     const rows = [
-      ...metrics.within.map(({ k, rate: own }, i) =>
-        line(k === 0 ? 'exact step' : `within ±${k}`, rate(own), (index) => {
+      ...metrics.within.map(({ k, rate: ourRate }, i) =>
+        line(k === 0 ? 'exact step' : `within ±${k}`, rate(ourRate), (index) => {
           const other = result.baselines[index]?.within[i]?.rate;
           return other === undefined ? '–' : short(other);
         }),

@@ -15,8 +15,8 @@ export function toolErrorLines(runs: readonly LabelledRun[]): string[] {
       said: outcome.state === 'failed' ? (outcome.class ?? 'unclassed') : outcome.state,
     }));
     for (const error of run.toolErrors) {
-      const here = read.filter((one) =>
-        error.toolCallId === null ? one.spanId === error.spanId : one.toolCallId === error.toolCallId,
+      const here = read.filter((finding) =>
+        error.toolCallId === null ? finding.spanId === error.spanId : finding.toolCallId === error.toolCallId,
       );
       const row = byClass.get(error.class) ?? { seen: 0, classed: 0, all: 0 };
       byClass.set(error.class, row);

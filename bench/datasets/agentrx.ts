@@ -80,8 +80,8 @@ function loadTau(
     const label = labels.get(`tau:${task.task_id}`);
     // A failed run that nobody labelled says nothing about a predictor, and must not count as healthy.
     if (!healthy && label === undefined) return [];
-    const one = run(healthy ? null : (label ?? null), record, file, 'tau', answers, settings);
-    return [{ ...one, expectedActions: readExpectedActions(raw) }];
+    const parsed = run(healthy ? null : (label ?? null), record, file, 'tau', answers, settings);
+    return [{ ...parsed, expectedActions: readExpectedActions(raw) }];
   });
 }
 

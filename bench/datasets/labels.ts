@@ -80,7 +80,7 @@ function loadSession(folder: string, label: z.infer<typeof sessionLabelSchema>, 
   const texts = files.map((file) => readFileSync(path.join(folder, file), 'utf8'));
   // Spans and the log records that carry their content are one delivery.
   const text =
-    texts.length === 1 ? (texts[0] ?? '') : JSON.stringify(texts.flatMap((one) => JSON.parse(one)));
+    texts.length === 1 ? (texts[0] ?? '') : JSON.stringify(texts.flatMap((text) => JSON.parse(text)));
   const [session] = readSessions({ text, source: label.file }).sessions;
   if (session === undefined) throw new ConfigurationInvalidError(`${label.file}: a file without a session`);
   const { critical_span_id: criticalSpanId, agentrx_category: category, agent } = label;
@@ -91,10 +91,10 @@ function loadSession(folder: string, label: z.infer<typeof sessionLabelSchema>, 
     session,
     gold: readGold({ session: label.file, criticalSpanId, category, agent }, session, name),
     expectedActions: null,
-    toolErrors: label.tool_errors.map((one) => ({
-      spanId: spanOf(one.span_id),
-      toolCallId: one.tool_call_id ?? null,
-      class: one.class.replace(/^execution-error-category-/, ''),
+    toolErrors: label.tool_errors.map((toolError) => ({
+      spanId: spanOf(toolError.span_id),
+      toolCallId: toolError.tool_call_id ?? null,
+      class: toolError.class.replace(/^execution-error-category-/, ''),
     })),
     lookalikes: label.lookalikes.map(spanOf),
     answers: [],

@@ -69,10 +69,10 @@ const head = (name: string, diagnosis: Diagnosis): string =>
   `   ${diagnosis.outcome}: ${safeLine(verdict(diagnosis).text, 200)}`;
 
 /** `id`, or `id@2` for a version. An id may hold an at sign of its own. */
-async function named(given: string, store: OpenStore, where: string): Promise<Diagnosis> {
-  const version = /^(.+)@(\d{1,6})$/u.exec(given);
-  if (version?.[1] === undefined) return findDiagnosis(given, store, where);
+async function named(reference: string, store: OpenStore, where: string): Promise<Diagnosis> {
+  const version = /^(.+)@(\d{1,6})$/u.exec(reference);
+  if (version?.[1] === undefined) return findDiagnosis(reference, store, where);
   const number = Number(version[2]);
-  if (number < 1) throw new UsageError(`compare: versions count from 1, got "${given}"`);
+  if (number < 1) throw new UsageError(`compare: versions count from 1, got "${reference}"`);
   return findDiagnosis(version[1], store, where, number);
 }

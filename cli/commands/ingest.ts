@@ -177,7 +177,9 @@ const WHY_LEFT_OUT: Readonly<Record<string, string>> = {
 /** False when there is nothing to say. */
 function sayLeftOut(leftOut: ReadonlyMap<string, string>, io: CliIo): boolean {
   for (const reason of new Set(leftOut.values())) {
-    const ids = [...leftOut].filter(([, own]) => own === reason).map(([id]) => safeLine(id, 60));
+    const ids = [...leftOut]
+      .filter(([, leftOutReason]) => leftOutReason === reason)
+      .map(([id]) => safeLine(id, 60));
     const more = ids.length > SHOWN_IDS ? `, and ${ids.length - SHOWN_IDS} more` : '';
     io.err(
       `rootspan: ${plural(ids.length, 'session')} closed without a diagnosis: ${reason}: ` +

@@ -21,16 +21,16 @@ export interface ShowFlags extends OutputFlags {
 }
 
 /** Showing is not judging: exit code 0 when there is something to show. */
-export async function showCommand(given: string, flags: ShowFlags, io: CliIo): Promise<number> {
+export async function showCommand(reference: string, flags: ShowFlags, io: CliIo): Promise<number> {
   const store = await openStoreToRead(flags.store);
   try {
     if (flags.versions === true) {
-      const versions = await store.diagnoses.versions(await findSession(given, store));
-      if (versions.length === 0) throw new UsageError(notFound(given, flags.store));
+      const versions = await store.diagnoses.versions(await findSession(reference, store));
+      if (versions.length === 0) throw new UsageError(notFound(reference, flags.store));
       for (const item of versions) io.out(`${JSON.stringify(item)}\n`);
       return 0;
     }
-    const diagnosis = await findDiagnosis(given, store, flags.store, flags.versionNumber);
+    const diagnosis = await findDiagnosis(reference, store, flags.store, flags.versionNumber);
     const view = { palette: palette(io), width: widthOf(io) };
     if (flags.log === true) {
       io.out(

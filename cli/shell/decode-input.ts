@@ -55,7 +55,7 @@ async function decodeArchive(bytes: Uint8Array, source: string): Promise<string>
   }
   const texts = members.filter(({ name }) => name.endsWith('.json'));
   const log = inspectLog(
-    texts.map(({ name, bytes: own }) => ({ name, text: decodeText(own, `${source}:${name}`) })),
+    texts.map(({ name, bytes: content }) => ({ name, text: decodeText(content, `${source}:${name}`) })),
   );
   if (log !== null) return log;
   throw new UsageError(

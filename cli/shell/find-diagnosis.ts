@@ -7,32 +7,34 @@ import { UsageError } from './errors.ts';
 const LOOKED_THROUGH = 500;
 
 /** The id itself, or the only one of the newest sessions that begins so. */
-export async function findSession(given: string, { diagnoses }: OpenStore): Promise<string> {
-  if ((await diagnoses.versions(given)).length > 0) return given;
+export async function findSession(reference: string, { diagnoses }: OpenStore): Promise<string> {
+  if ((await diagnoses.versions(reference)).length > 0) return reference;
   const { items } = await diagnoses.recent({ limit: LOOKED_THROUGH });
-  const found = [...new Set(items.map(({ sessionId }) => sessionId))].filter((id) => id.startsWith(given));
+  const found = [...new Set(items.map(({ sessionId }) => sessionId))].filter((id) =>
+    id.startsWith(reference),
+  );
   if (found.length > 1) {
     const some = found.slice(0, 5).map((id) => safeLine(id, 100));
     throw new UsageError(
-      `"${given}" begins ${found.length} session ids: ${some.join(', ')}${found.length > 5 ? ', …' : ''}`,
+      `"${reference}" begins ${found.length} session ids: ${some.join(', ')}${found.length > 5 ? ', …' : ''}`,
     );
   }
-  return found[0] ?? given;
+  return found[0] ?? reference;
 }
 
 /** The newest diagnosis of a session, or the version asked for. UsageError when there is none. */
 export async function findDiagnosis(
-  given: string,
+  reference: string,
   store: OpenStore,
   where: string,
   version?: number,
 ): Promise<Diagnosis> {
-  const session = await findSession(given, store);
+  const session = await findSession(reference, store);
   const diagnosis =
     version === undefined
       ? await store.diagnoses.latest(session)
       : await store.diagnoses.version(session, version);
-  if (diagnosis === null) throw new UsageError(notFound(given, where));
+  if (diagnosis === null) throw new UsageError(notFound(reference, where));
   return diagnosis;
 }
 

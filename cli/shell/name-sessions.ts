@@ -39,11 +39,11 @@ export async function nameSessions(
     here.set(sessionId, owner);
     if (owner === origin) named.push(session);
     else {
-      const own = `${sessionId}~${sha256Hex(origin).slice(0, SUFFIX)}`;
+      const uniqueId = `${sessionId}~${sha256Hex(origin).slice(0, SUFFIX)}`;
       io.err(
-        `rootspan: ${safeLine(file, 200)}: "${safeLine(sessionId, 80)}" is the name of ${safeLine(owner, 200)}; this one is called "${safeLine(own, 80)}"\n`,
+        `rootspan: ${safeLine(file, 200)}: "${safeLine(sessionId, 80)}" is the name of ${safeLine(owner, 200)}; this one is called "${safeLine(uniqueId, 80)}"\n`,
       );
-      named.push(renamed(session, own));
+      named.push(renamed(session, uniqueId));
     }
   }
   return named;
@@ -59,8 +59,8 @@ async function ownerOf(sessionId: string, origin: string, objects: ObjectStore |
   if (objects === null) return origin;
   const key = originKey(sessionId);
   if (await objects.putIfAbsent(key, new TextEncoder().encode(origin))) return origin;
-  const held = await objects.get(key);
-  return held === null ? origin : new TextDecoder().decode(held);
+  const stored = await objects.get(key);
+  return stored === null ? origin : new TextDecoder().decode(stored);
 }
 
 const renamed = (session: Session, sessionId: string): Session => ({

@@ -81,7 +81,7 @@ async function renderWhole(
   }
 }
 
-const isEach = (format: Format): format is (typeof EACH)[number] => EACH.some((one) => one === format);
+const isEach = (format: Format): format is (typeof EACH)[number] => EACH.some((member) => member === format);
 
 export interface ResultWriter {
   add(diagnosis: Diagnosis): void;

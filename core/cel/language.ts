@@ -167,8 +167,8 @@ export function literalPatterns(node: ASTNode): readonly string[] {
       : node.op === 'call' && node.args[0] === 'matches'
         ? node.args[1][1]
         : undefined;
-  const own = pattern?.op === 'value' && typeof pattern.args === 'string' ? [pattern.args] : [];
-  return [...own, ...operands(node).flatMap(literalPatterns)];
+  const literal = pattern?.op === 'value' && typeof pattern.args === 'string' ? [pattern.args] : [];
+  return [...literal, ...operands(node).flatMap(literalPatterns)];
 }
 
 /** Text of a library error on one line, without its drawing of the source. */

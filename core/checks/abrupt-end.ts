@@ -48,7 +48,7 @@ function openRequest(trajectory: Trajectory): CheckFinding | null {
   if (last === undefined || last.voice !== 'human') return null;
   if (last.step.index !== trajectory.steps.length - 1) return null;
   // A session of one request is one that was cut off by whoever recorded it.
-  if (!readUtterances(trajectory).some((one) => one.voice === 'agent')) return null;
+  if (!readUtterances(trajectory).some((utterance) => utterance.voice === 'agent')) return null;
   const text = last.text.slice(-4_000);
   const goAhead = GO_AHEAD.test(text) && !NEGATED.test(text);
   const open = OPEN.test(text) && !CLOSING.test(text) && !END_MARK.test(text);
@@ -71,7 +71,7 @@ const PROMISE =
   /\b(?:please hold on|hold on (?:a|while|for)|one moment|I(?:'|’)ll (?:now |be back|get back|proceed|check|start|begin)|I will (?:now |get back|return|proceed|check|start|begin)|let me (?:check|look|search|find|verify|do|start|proceed)|let(?:'|’)s (?:proceed|start|continue|execute|run))\b/i;
 
 function openPromise(trajectory: Trajectory): CheckFinding | null {
-  const last = readUtterances(trajectory).findLast((one) => !one.reasoning);
+  const last = readUtterances(trajectory).findLast((utterance) => !utterance.reasoning);
   if (last === undefined || last.voice !== 'agent') return null;
   if (last.step.index < trajectory.steps.length - 1) return null;
   if (last.step.parts.some((part) => part.block.type === 'tool_use')) return null;

@@ -75,11 +75,11 @@ export interface CodeRun {
 export function codeRuns(utterances: readonly Utterance[]): readonly CodeRun[] {
   const runs: CodeRun[] = [];
   let author: Utterance | null = null;
-  for (const one of utterances) {
-    if (one.voice === 'agent' && one.text.includes('```')) author = one;
-    if (one.voice !== 'executor' || author === null) continue;
-    const code = reportedExitCode(one.text);
-    if (code !== null) runs.push({ author, report: one, failed: code !== 0 });
+  for (const utterance of utterances) {
+    if (utterance.voice === 'agent' && utterance.text.includes('```')) author = utterance;
+    if (utterance.voice !== 'executor' || author === null) continue;
+    const code = reportedExitCode(utterance.text);
+    if (code !== null) runs.push({ author, report: utterance, failed: code !== 0 });
   }
   return runs;
 }

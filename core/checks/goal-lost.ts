@@ -28,14 +28,14 @@ export const goalLost: Check = {
     const wanted = contentWords(goal);
     if (wanted.size < FEWEST_WORDS) return { blind: 'the stated goal is too short to compare' };
     const [first, second] = readUtterances(trajectory).filter(
-      (one) => one.voice !== 'system' && one.text.trim() !== '',
+      (utterance) => utterance.voice !== 'system' && utterance.text.trim() !== '',
     );
     if (first === undefined) return { blind: 'no message has text' };
     // A person states their goal as they go; only a hand-over among agents can lose it. An agent that a person answers
     // has greeted, and was handed nothing yet.
     if (first.voice !== 'agent' || second?.voice === 'human') return [];
-    const given = contentWords(`${trajectory.systemPrompt ?? ''}\n${first.text}`);
-    const kept = [...wanted].filter((word) => given.has(word)).length / wanted.size;
+    const openingWords = contentWords(`${trajectory.systemPrompt ?? ''}\n${first.text}`);
+    const kept = [...wanted].filter((word) => openingWords.has(word)).length / wanted.size;
     if (kept >= KEPT_AT_LEAST) return [];
     return [
       finding(

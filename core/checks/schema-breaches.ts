@@ -42,7 +42,7 @@ export const schemaBreaches: Check = {
       const unanswered = exchange.result === null;
       const recovered = refused || unanswered ? recoveryFor(exchange).recovered : true;
       const told = problems
-        .map((one) => `${one.path === '' ? 'arguments' : one.path} ${one.message}`)
+        .map((breach) => `${breach.path === '' ? 'arguments' : breach.path} ${breach.message}`)
         .join('; ');
       findings.push({
         checkId: ID,

@@ -83,17 +83,17 @@ export const unsupportedValues: Check = {
 
 function unsupportedCall(step: Step, exchange: ToolExchange, sources: Sources): CheckFinding | null {
   const suspects = identifiersIn(exchange.arguments).filter(({ value }) => !sources.name(value));
-  const suspect = suspects.find((one) => one.keyed) ?? suspects[0];
+  const suspect = suspects.find((candidate) => candidate.keyed) ?? suspects[0];
   if (suspect === undefined) return null;
-  const given = argumentsAsText(exchange);
-  const at = Math.max(0, given.indexOf(suspect.value));
+  const argumentText = argumentsAsText(exchange);
+  const at = Math.max(0, argumentText.indexOf(suspect.value));
   return {
     checkId: ID,
     spanId: step.spanId,
     category: 'hallucination-category-hall-params',
     confidence: 0.5,
     summary: `The value ${suspect.value.slice(0, 80)} does not appear before this call`,
-    evidence: [evidence(step.spanId, quoteAround(given, at, at + suspect.value.length), 'the call')],
+    evidence: [evidence(step.spanId, quoteAround(argumentText, at, at + suspect.value.length), 'the call')],
     weight: 'evidence',
     recovered: null,
     criticalCategory: 'invention',
@@ -106,7 +106,7 @@ class Sources {
   readonly #runs = new Set<string>();
 
   constructor(trajectory: Trajectory) {
-    const opener = readUtterances(trajectory).find((one) => one.voice !== 'system');
+    const opener = readUtterances(trajectory).find((utterance) => utterance.voice !== 'system');
     // With a person, the goal is what they are after and may never have said.
     if (opener?.voice !== 'human') this.add(trajectory.goal ?? '');
     this.add(trajectory.systemPrompt ?? '');

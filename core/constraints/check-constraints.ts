@@ -87,13 +87,15 @@ export function checkConstraintSet(
 
 function objections(firing: ConstraintCheck['firing'], unclearReason: string | null): readonly string[] {
   const all = Object.values(firing);
-  const total = (of: (one: Firing) => number): number => all.reduce((sum, one) => sum + of(one), 0);
-  const sessions = total((one) => one.sessions);
+  const total = (of: (firing: Firing) => number): number => all.reduce((sum, firing) => sum + of(firing), 0);
+  const sessions = total((firing) => firing.sessions);
   if (sessions === 0) return [];
   const { healthy } = firing;
-  const unclear = total((one) => one.unclear);
+  const unclear = total((firing) => firing.unclear);
   return [
-    ...(total((one) => one.applied) === 0 ? [`its guard was true in none of ${sessions} sessions`] : []),
+    ...(total((firing) => firing.applied) === 0
+      ? [`its guard was true in none of ${sessions} sessions`]
+      : []),
     ...(unclear > 0
       ? [`it could not be decided in ${unclear} of ${sessions} sessions${because(unclearReason)}`]
       : []),

@@ -119,10 +119,10 @@ async function synthesiseAll(
   );
   const all = [global, ...dynamic];
   return {
-    constraints: all.flatMap((one) => one.constraints),
-    quarantined: all.flatMap((one) => one.quarantined),
-    gaps: all.flatMap((one) => one.gaps),
-    calls: all.flatMap((one) => one.calls),
+    constraints: all.flatMap((part) => part.constraints),
+    quarantined: all.flatMap((part) => part.quarantined),
+    gaps: all.flatMap((part) => part.gaps),
+    calls: all.flatMap((part) => part.calls),
   };
 }
 
@@ -133,7 +133,7 @@ function runAndReflect(
 ): { readonly run: ConstraintRun; readonly notes: ReadonlyMap<string, string> } {
   const run = runConstraints(constraints, trajectory);
   const written = new Set(
-    constraints.filter(({ origin }) => origin !== 'user').map((one) => one.constraint.name),
+    constraints.filter(({ origin }) => origin !== 'user').map((evaluated) => evaluated.constraint.name),
   );
   const notes = new Map<string, string>();
   for (const tally of run.tallies) {
@@ -141,7 +141,9 @@ function runAndReflect(
     if (note !== null) notes.set(tally.name, note);
   }
   if (notes.size === 0) return { run, notes };
-  const lowered = constraints.map((one) => (notes.has(one.constraint.name) ? asLow(one) : one));
+  const lowered = constraints.map((evaluated) =>
+    notes.has(evaluated.constraint.name) ? asLow(evaluated) : evaluated,
+  );
   return { run: runConstraints(lowered, trajectory), notes };
 }
 

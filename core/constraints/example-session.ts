@@ -39,8 +39,8 @@ const base = (spanId: string) => ({
   flags: [],
 });
 
-function inferenceSpan(spanId: string, given: { systemPrompt: string; tools: ToolDefinition[] }): Span {
-  return { ...base(spanId), kind: 'inference', input: [], output: [], ...given };
+function inferenceSpan(spanId: string, prompt: { systemPrompt: string; tools: ToolDefinition[] }): Span {
+  return { ...base(spanId), kind: 'inference', input: [], output: [], ...prompt };
 }
 
 function turnSpans(turn: ExampleTurn, index: number): readonly Span[] {

@@ -18,8 +18,9 @@ export function failuresFromConstraints(
   return log.flatMap((entry): readonly Failure[] => {
     const constraint = byName.get(entry.constraint);
     const [target] = constraint?.targets ?? [];
-    const own = entry.origin === 'user' || entry.origin === 'semantic';
-    if (target === undefined || !own || entry.verdict !== 'violated' || entry.severity === 'low') return [];
+    const isTeamRule = entry.origin === 'user' || entry.origin === 'semantic';
+    if (target === undefined || !isTeamRule || entry.verdict !== 'violated' || entry.severity === 'low')
+      return [];
     const [proof] = entry.evidence;
     // The values that were compared are the proof; the quote alone only says where.
     const shown = proof === undefined ? '' : ` — "${proof.quote}" ${cutText(proof.note, 200)}`;

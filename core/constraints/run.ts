@@ -68,7 +68,7 @@ export function inStepOrder(
 
 /** Entries for places that no model was asked about, one a constraint. */
 export function leaveOpen(open: readonly OpenPlace[], reason: string): readonly ValidationEntry[] {
-  return [...Map.groupBy(open, (one) => one.compiled)]
+  return [...Map.groupBy(open, (constraint) => constraint.compiled)]
     .map(([compiled, places]) =>
       makeEntry(
         compiled,
@@ -99,10 +99,11 @@ function runOne(compiled: CompiledConstraint, view: View, session: Meter) {
     const verdict = ask(compiled, view, place, meter);
     if (verdict !== null) verdicts.push(verdict);
   }
-  const of = (wanted: Verdict['verdict']): Verdict[] => verdicts.filter((one) => one.verdict === wanted);
+  const of = (wanted: Verdict['verdict']): Verdict[] =>
+    verdicts.filter((verdict) => verdict.verdict === wanted);
   const tally: ConstraintTally = {
     name: constraint.name,
-    applied: verdicts.filter((one) => one.applied).length,
+    applied: verdicts.filter((verdict) => verdict.applied).length,
     satisfied: of('satisfied').length,
     violated: of('violated').length,
     unclear: of('unclear').length,
@@ -162,10 +163,10 @@ function entriesOf(
     count > 1 ? `${text} (${count} places, the first is shown)` : text;
 
   const violated = of('violated');
-  const listed = violated.slice(0, MAX_VIOLATIONS).flatMap((one, at) => {
+  const listed = violated.slice(0, MAX_VIOLATIONS).flatMap((verdict, at) => {
     const rest = violated.length - MAX_VIOLATIONS;
     const more = at === MAX_VIOLATIONS - 1 && rest > 0 ? ` (${rest} more places are not listed)` : '';
-    return entry(one.place, 'violated', constraint.hint + more, evidenceOf(one));
+    return entry(verdict.place, 'violated', constraint.hint + more, evidenceOf(verdict));
   });
   const [satisfied, unclear, skipped] = [first('satisfied'), first('unclear'), first('skipped')];
   const rest = [

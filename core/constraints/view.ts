@@ -53,8 +53,8 @@ export function makeView(trajectory: Trajectory): View {
   );
   const patterns = new Patterns();
   const turns = readUtterances(trajectory)
-    .filter((one) => one.voice === 'human' && one.text.trim() !== '')
-    .map((one) => ({ step: one.step.index, text: one.text }));
+    .filter((utterance) => utterance.voice === 'human' && utterance.text.trim() !== '')
+    .map((utterance) => ({ step: utterance.step.index, text: utterance.text }));
   const turnTexts = turns.map((turn) => turn.text);
   const turnsBefore = (step: number): readonly string[] =>
     turnTexts.slice(0, turns.findLastIndex((turn) => turn.step < step) + 1);

@@ -42,7 +42,7 @@ function joinRecovery(a: Recovery, b: Recovery): Recovery {
   const by = ({ recoveredBy }: Recovery): string => recoveredBy ?? '\uffff';
   const first = rank(a) - rank(b) || compareText(by(a), by(b));
   const { recovered, recoveredBy } = first <= 0 ? a : b;
-  const effect = EFFECTS.find((one) => one === a.effect || one === b.effect) ?? 'unknown';
+  const effect = EFFECTS.find((candidate) => candidate === a.effect || candidate === b.effect) ?? 'unknown';
   return { recovered, recoveredBy, effect };
 }
 
@@ -58,8 +58,8 @@ export function mergeFailures(failures: readonly Failure[], spanOrder: readonly 
     bySpan.set(failure.span_id, rows);
     recovery.set(failure.span_id, joinRecovery(failure, recovery.get(failure.span_id) ?? failure));
     for (const row of rowsOf(failure)) {
-      const held = rows.get(row.category);
-      if (held === undefined || compareRows(row, held) < 0) rows.set(row.category, row);
+      const kept = rows.get(row.category);
+      if (kept === undefined || compareRows(row, kept) < 0) rows.set(row.category, row);
     }
   }
   const place = new Map(spanOrder.map((id, i) => [id, i]));

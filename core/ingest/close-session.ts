@@ -69,11 +69,11 @@ export async function closeSession(sessionId: string, deps: CloseDeps): Promise<
 
   const { read, sessions, refused } = await readOrRefuse(look, deps);
   if (refused !== null) return end(look, read, { skipped: refused }, deps);
-  const own = sessions.find((session) => session.sessionId === sessionId);
-  const others = sessions.filter((session) => session !== own);
+  const closing = sessions.find((session) => session.sessionId === sessionId);
+  const others = sessions.filter((session) => session !== closing);
   // A trace of many sessions is looked at once for all of them, under its own id.
-  if (own === undefined || read.traces.includes(sessionId)) await wake(look, others, deps);
-  if (own !== undefined) return close(look, read, own, deps);
+  if (closing === undefined || read.traces.includes(sessionId)) await wake(look, others, deps);
+  if (closing !== undefined) return close(look, read, closing, deps);
   const [owner] = others;
   return owner === undefined
     ? end(look, read, { skipped: state.part > 1 ? 'nothing-new' : 'no-spans' }, deps)

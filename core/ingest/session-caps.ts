@@ -24,10 +24,10 @@ export class SessionCaps {
   refuse(
     arrivals: readonly { readonly traceId: string; readonly records: readonly RawRecord[] }[],
   ): string | null {
-    const own = new Set(arrivals.flatMap(sessionsOf));
-    if (own.size > this.#anEvent)
-      return `too-many-sessions: one log event speaks of ${own.size} sessions, at most ${this.#anEvent} are taken`;
-    const fresh = [...own].filter((id) => !this.#seen.has(id));
+    const named = new Set(arrivals.flatMap(sessionsOf));
+    if (named.size > this.#anEvent)
+      return `too-many-sessions: one log event speaks of ${named.size} sessions, at most ${this.#anEvent} are taken`;
+    const fresh = [...named].filter((id) => !this.#seen.has(id));
     if (this.#seen.size + fresh.length > this.#aDelivery)
       return `too-many-sessions: a delivery speaks of more than ${this.#aDelivery} sessions`;
     for (const id of fresh) this.#seen.add(id);

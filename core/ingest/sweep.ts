@@ -65,12 +65,12 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
     await timers.arm({ sessionId }, Math.min(delay, MAX_TIMER_SECONDS));
     sent += 1;
   });
-  const held = silent.slice(free);
-  const oldest = held[0]?.dueAt ?? now;
+  const waiting = silent.slice(free);
+  const oldest = waiting[0]?.dueAt ?? now;
   return {
     due: found.length,
     sent,
-    held: held.length,
+    held: waiting.length,
     oldestHeldSeconds: Math.max(0, Math.round((now - oldest) / 1000)),
   };
 }

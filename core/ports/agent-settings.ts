@@ -70,10 +70,11 @@ export const agentConfigurationSchema = z
     maxAgeSeconds: z.number().int().min(3600).max(604_800).optional(),
   })
   .superRefine((configuration, context) => {
-    const most = { ...DEFAULT_SETTINGS, ...given(configuration.default), ...given(configuration.bounds) };
-    for (const [name, own] of Object.entries(configuration.agents ?? {})) {
-      const isDeeper = own.depth !== undefined && DEPTHS.indexOf(own.depth) > DEPTHS.indexOf(most.depth);
-      if (!isDeeper && (own.votes ?? 1) <= most.votes) continue;
+    const most = { ...DEFAULT_SETTINGS, ...stated(configuration.default), ...stated(configuration.bounds) };
+    for (const [name, ofAgent] of Object.entries(configuration.agents ?? {})) {
+      const isDeeper =
+        ofAgent.depth !== undefined && DEPTHS.indexOf(ofAgent.depth) > DEPTHS.indexOf(most.depth);
+      if (!isDeeper && (ofAgent.votes ?? 1) <= most.votes) continue;
       context.addIssue({
         code: 'custom',
         path: ['agents', name],
@@ -102,12 +103,12 @@ export function parseAgentConfiguration(text: string): AgentConfiguration {
 
 export function settingsFor(configuration: AgentConfiguration, agent: string | null): AgentSettings {
   const agents = configuration.agents ?? {};
-  const own = agent !== null && Object.hasOwn(agents, agent) ? agents[agent] : undefined;
-  return settingsSchema.parse({ ...DEFAULT_SETTINGS, ...given(configuration.default), ...given(own) });
+  const ofAgent = agent !== null && Object.hasOwn(agents, agent) ? agents[agent] : undefined;
+  return settingsSchema.parse({ ...DEFAULT_SETTINGS, ...stated(configuration.default), ...stated(ofAgent) });
 }
 
 /** A key that is present but undefined must not hide the value below it. */
-function given(settings: object | undefined): object {
+function stated(settings: object | undefined): object {
   return Object.fromEntries(Object.entries(settings ?? {}).filter(([, value]) => value !== undefined));
 }
 

@@ -101,9 +101,9 @@ export function makeStepRenderer(
       let name = nameAfter(step.agent ?? headSpeaker(parts), null);
 
       if (span.kind === 'execute_tool') {
-        const own = parts[0]?.block.type === 'tool_use' ? parts.shift() : undefined;
-        name = ` ${own?.block.type === 'tool_use' ? renderCall(own.block) : renderName(span.toolCall.name)}`;
-        if (own === undefined) notes.push(...reference(pending[0], step));
+        const ownCall = parts[0]?.block.type === 'tool_use' ? parts.shift() : undefined;
+        name = ` ${ownCall?.block.type === 'tool_use' ? renderCall(ownCall.block) : renderName(span.toolCall.name)}`;
+        if (ownCall === undefined) notes.push(...reference(pending[0], step));
         else if (step.agent !== null && step.agent !== steps[stepIndex - 1]?.agent)
           notes.push(`by ${renderName(step.agent)}`);
         if (span.toolResult === null) notes.push('no result');

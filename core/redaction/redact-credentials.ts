@@ -165,12 +165,12 @@ function apart(text: string, found: readonly Found[]): Found[] {
     : [];
   const result: Found[] = [];
   let next = 0;
-  for (const one of [...found].sort((a, b) => a.from - b.from || b.to - a.to)) {
-    while ((taken[next]?.to ?? Number.POSITIVE_INFINITY) < one.from) next += 1;
-    if ((taken[next]?.from ?? Number.POSITIVE_INFINITY) <= one.to) continue;
+  for (const match of [...found].sort((a, b) => a.from - b.from || b.to - a.to)) {
+    while ((taken[next]?.to ?? Number.POSITIVE_INFINITY) < match.from) next += 1;
+    if ((taken[next]?.from ?? Number.POSITIVE_INFINITY) <= match.to) continue;
     const last = result.at(-1);
-    if (last === undefined || one.from >= last.to) result.push(one);
-    else if (one.to > last.to) result[result.length - 1] = { ...last, to: one.to };
+    if (last === undefined || match.from >= last.to) result.push(match);
+    else if (match.to > last.to) result[result.length - 1] = { ...last, to: match.to };
   }
   return result;
 }

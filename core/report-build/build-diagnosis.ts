@@ -155,15 +155,15 @@ function recommendationsOf(rootCauses: readonly RootCause[]): Diagnosis['recomme
   const byText = new Map<string, Diagnosis['recommendations'][number]>();
   for (const cause of rootCauses) {
     const key = `${cause.fix_type} ${cause.fix_recommendation.toLowerCase().replace(/\s+/gu, ' ').trim()}`;
-    const held = byText.get(key);
-    if (held === undefined) {
+    const shared = byText.get(key);
+    if (shared === undefined) {
       byText.set(key, {
         fixType: cause.fix_type,
         text: cause.fix_recommendation,
         failureSpanIds: [cause.failure_span_id],
       });
     } else {
-      held.failureSpanIds.push(cause.failure_span_id);
+      shared.failureSpanIds.push(cause.failure_span_id);
     }
   }
   return [...byText.values()];

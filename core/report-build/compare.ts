@@ -23,10 +23,10 @@ export function compareDiagnoses(before: Diagnosis, after: Diagnosis): Compariso
   const right = faultsOf(after);
   const keys = [...new Set([...left.keys(), ...right.keys()])];
   const all = keys.map((key): ComparedFault => {
-    const one = left.get(key);
+    const earlier = left.get(key);
     const other = right.get(key);
     const [category = '', place = ''] = key.split('\0');
-    return { category, place, before: one ?? null, after: other ?? null };
+    return { category, place, before: earlier ?? null, after: other ?? null };
   });
   return {
     fixed: all.filter(({ after: there }) => there === null),

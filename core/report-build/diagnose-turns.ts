@@ -24,14 +24,15 @@ export function diagnoseTurns(trajectory: Trajectory, result: SessionResult): re
     const [firstSpanId] = spanIds;
     const lastSpanId = spanIds.at(-1);
     if (firstSpanId === undefined || lastSpanId === undefined) return [];
-    const own = new Set(spanIds);
-    const criticalStep = result.critical !== null && own.has(result.critical.spanId) ? result.critical : null;
+    const inTurn = new Set(spanIds);
+    const criticalStep =
+      result.critical !== null && inTurn.has(result.critical.spanId) ? result.critical : null;
     const { outcome } = decideOutcome({
-      failures: result.failures.filter(({ span_id }) => own.has(span_id)),
+      failures: result.failures.filter(({ span_id }) => inTurn.has(span_id)),
       criticalStep,
       judged: result.judged,
       completion: turns.length === 1 ? result.completion : 'UNKNOWN',
-      looked: ofSpans(result.looked, own),
+      looked: ofSpans(result.looked, inTurn),
       notAnalysed: result.notAnalysed,
     });
     return [{ index, firstSpanId, lastSpanId, spanIds, goal, outcome, criticalStep }];
@@ -39,13 +40,15 @@ export function diagnoseTurns(trajectory: Trajectory, result: SessionResult): re
 }
 
 /** Every span that no model saw stands in a gap, so that the gaps of the turn say whether it was seen whole. */
-function ofSpans(looked: Looked, own: ReadonlySet<string>): Looked {
-  const gaps = looked.gaps.filter(({ spanIds }) => spanIds.length === 0 || spanIds.some((id) => own.has(id)));
-  const missing = new Set(gaps.flatMap(({ spanIds }) => spanIds.filter((id) => own.has(id))));
+function ofSpans(looked: Looked, inTurn: ReadonlySet<string>): Looked {
+  const gaps = looked.gaps.filter(
+    ({ spanIds }) => spanIds.length === 0 || spanIds.some((id) => inTurn.has(id)),
+  );
+  const missing = new Set(gaps.flatMap(({ spanIds }) => spanIds.filter((id) => inTurn.has(id))));
   return {
     ...looked,
-    spansTotal: own.size,
-    spansAnalysed: looked.spansAnalysed === 0 ? 0 : own.size - missing.size,
+    spansTotal: inTurn.size,
+    spansAnalysed: looked.spansAnalysed === 0 ? 0 : inTurn.size - missing.size,
     gaps,
   };
 }

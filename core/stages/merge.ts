@@ -43,9 +43,9 @@ export const mergeChunks: MergeChunks = (prepared, results) => {
 function onePerChunk(prepared: Prepared, results: readonly ChunkResult[]): readonly ChunkResult[] {
   if (prepared.notAnalysed !== null) return [];
   return prepared.plan.chunks.map(({ index }) => {
-    const own = results.filter((result) => result.index === index);
+    const ofChunk = results.filter((result) => result.index === index);
     return (
-      own.toSorted((a, b) => b.spanIdsSeen.length - a.spanIdsSeen.length || compareJson(a, b))[0] ??
+      ofChunk.toSorted((a, b) => b.spanIdsSeen.length - a.spanIdsSeen.length || compareJson(a, b))[0] ??
       chunkNotAnalysed(prepared, index, 'result-missing: the chunk left no result')
     );
   });
@@ -61,10 +61,10 @@ function distinctGaps(gaps: Coverage['gaps']): Coverage['gaps'] {
   const byKey = new Map<string, Coverage['gaps'][number]>();
   for (const gap of gaps) {
     const key = JSON.stringify([gap.what, gap.reason]);
-    const held = byKey.get(key);
+    const earlier = byKey.get(key);
     byKey.set(
       key,
-      held === undefined ? gap : { ...gap, spanIds: [...new Set([...held.spanIds, ...gap.spanIds])] },
+      earlier === undefined ? gap : { ...gap, spanIds: [...new Set([...earlier.spanIds, ...gap.spanIds])] },
     );
   }
   return [...byKey.values()];

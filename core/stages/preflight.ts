@@ -15,8 +15,8 @@ import { TAXONOMY } from '../vocabulary/taxonomy.ts';
  * Preflight: checks, chunk plan, and whether a model is to be asked at all. Needs no model and asks none.
  * Credentials are replaced here once more, for sessions that no reader of ours made. `sessionHash` is over the canonical normal form: equal sessions are equal whatever the order of their keys.
  */
-export const preflight: Preflight = (given, options, deps) => {
-  const session = redactCredentials(given);
+export const preflight: Preflight = (received, options, deps) => {
+  const session = redactCredentials(received);
   const trajectory = trajectoryOf(session);
   const instructions = detectionInstructions(options.taxonomy ?? TAXONOMY, options.guidelines);
   return {

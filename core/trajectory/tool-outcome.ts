@@ -59,11 +59,16 @@ export function stepOutcomes(trajectory: Trajectory): readonly StepOutcome[] {
       outcome: toolOutcome(exchange),
     });
   }
-  for (const one of readUtterances(trajectory)) {
-    if (one.voice !== 'executor' || paired.has(one.step.index)) continue;
-    const name = one.speaker ?? one.step.span.name;
-    const outcome = readOutcome(one, { name: 'execute', arguments: null, result: one.text, isError: null });
-    found.push({ step: one.step, exchange: null, name, text: one.text, outcome });
+  for (const utterance of readUtterances(trajectory)) {
+    if (utterance.voice !== 'executor' || paired.has(utterance.step.index)) continue;
+    const name = utterance.speaker ?? utterance.step.span.name;
+    const outcome = readOutcome(utterance, {
+      name: 'execute',
+      arguments: null,
+      result: utterance.text,
+      isError: null,
+    });
+    found.push({ step: utterance.step, exchange: null, name, text: utterance.text, outcome });
   }
   return found.sort((a, b) => a.step.index - b.step.index);
 }

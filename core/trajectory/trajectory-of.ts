@@ -6,8 +6,8 @@ const known = new WeakMap<Session, Trajectory>();
 
 /** The trajectory of a session, laid out once for all stages that run in one process. Sessions are never changed. */
 export function trajectoryOf(session: Session): Trajectory {
-  const held = known.get(session);
-  if (held !== undefined) return held;
+  const cached = known.get(session);
+  if (cached !== undefined) return cached;
   const trajectory = toTrajectory(session);
   known.set(session, trajectory);
   return trajectory;

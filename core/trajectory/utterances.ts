@@ -52,7 +52,9 @@ export function saidInOrder({ voice, step }: Utterance): boolean {
 
 /** What agents say aloud, in order. */
 export function agentSpeech(trajectory: Trajectory): readonly Utterance[] {
-  return readUtterances(trajectory).filter((one) => one.voice === 'agent' && !one.reasoning);
+  return readUtterances(trajectory).filter(
+    (utterance) => utterance.voice === 'agent' && !utterance.reasoning,
+  );
 }
 
 /** Reasoning of a model, or a note that an agent of a group chat makes to itself: "Planner (thought)". */

@@ -39,12 +39,12 @@ export function mannerOf(toolName: string): ToolManner {
 
 /** The words of a name, lower case, without a server's prefix (`mcp__github__get_issue`, `orders.get`). */
 export function nameWords(toolName: string): readonly string[] {
-  const own =
+  const verbs =
     toolName
       .slice(0, 200)
       .split(/__|[./:]/)
       .findLast((part) => part !== '') ?? toolName;
-  return own
+  return verbs
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toLowerCase()
     .split(/[^a-z0-9]+/)

@@ -14,7 +14,7 @@ import { countsLine, makeIngestQueueHandler } from './handler.ts';
 export const handler = startOnce(async () => {
   const env = parseEnvironment(ingestEnv, process.env);
   const clock = { now: () => Date.now() };
-  const own = env.OWN_LOG_GROUPS.split(',');
+  const ownLogGroups = env.OWN_LOG_GROUPS.split(',');
   // One call in five may fail for an hour: eight tries, with the waits of the client between them, leave one in 390,000.
   const patient = { maxAttempts: 8 };
   const table = new DynamoTable(new DynamoDBClient(patient), env.TABLE_NAME, clock);
@@ -24,7 +24,7 @@ export const handler = startOnce(async () => {
       index: new DynamoSessionIndex(table, clock, { retentionDays: env.RETENTION_DAYS }),
       clock,
       idleSeconds: env.IDLE_SECONDS,
-      isOwnLogGroup: (logGroup) => own.some((prefix) => logGroup.startsWith(prefix)),
+      isOwnLogGroup: (logGroup) => ownLogGroups.some((prefix) => logGroup.startsWith(prefix)),
     },
     {
       comeAgain: comeAgainFrom(new SQSClient({}), env.DELIVERY_QUEUE_URL),

@@ -85,15 +85,15 @@ async function constraintsOf(
   return bytes === null ? {} : { constraints: loadConstraints(new TextDecoder().decode(bytes), key) };
 }
 
-function withDefaults(given: WorkflowOptions): DiagnosisOptions {
+function withDefaults(stated: WorkflowOptions): DiagnosisOptions {
   return {
-    depth: given.depth ?? DEFAULT_OPTIONS.depth,
-    confidence: given.confidence ?? DEFAULT_OPTIONS.confidence,
-    votes: given.votes ?? DEFAULT_OPTIONS.votes,
-    assumeFailed: given.assumeFailed ?? DEFAULT_OPTIONS.assumeFailed,
-    ...(given.deepRule === undefined ? {} : { deepRule: given.deepRule }),
-    ...(given.synthesis === undefined ? {} : { synthesis: given.synthesis }),
-    ...(given.protocol === undefined ? {} : { protocol: given.protocol }),
-    ...(given.guidelines === undefined ? {} : { guidelines: given.guidelines }),
+    depth: stated.depth ?? DEFAULT_OPTIONS.depth,
+    confidence: stated.confidence ?? DEFAULT_OPTIONS.confidence,
+    votes: stated.votes ?? DEFAULT_OPTIONS.votes,
+    assumeFailed: stated.assumeFailed ?? DEFAULT_OPTIONS.assumeFailed,
+    ...(stated.deepRule === undefined ? {} : { deepRule: stated.deepRule }),
+    ...(stated.synthesis === undefined ? {} : { synthesis: stated.synthesis }),
+    ...(stated.protocol === undefined ? {} : { protocol: stated.protocol }),
+    ...(stated.guidelines === undefined ? {} : { guidelines: stated.guidelines }),
   };
 }

@@ -265,7 +265,7 @@ export class Ingest extends Construct {
     const { account, region } = Stack.of(this);
     const isName = typeof nameOrArn === 'string';
     const name = isName ? nameOf(nameOrArn, account, region) : nameOrArn.logGroupName;
-    if (!Token.isUnresolved(name) && OWN_LOG_GROUPS.some((own) => name.startsWith(own)))
+    if (!Token.isUnresolved(name) && OWN_LOG_GROUPS.some((prefix) => name.startsWith(prefix)))
       throw new Error(
         `log group ${name} is Rootspan's own: a pipeline that reads its own telemetry never ends`,
       );
@@ -321,7 +321,7 @@ function nameOf(nameOrArn: string, account: string, region: string): string {
   const name = isArn ? (nameOrArn.split(':log-group:')[1] ?? '').replace(/:\*$/, '') : nameOrArn;
   if (!/^[A-Za-z0-9_./#-]{1,512}$/.test(name) || (isArn && service !== 'logs'))
     throw new Error(`log group ${nameOrArn}: expected the name or the ARN of an existing log group`);
-  const isForeign = (own: string, its: string): boolean => !Token.isUnresolved(own) && own !== its;
+  const isForeign = (ours: string, its: string): boolean => !Token.isUnresolved(ours) && ours !== its;
   if (isArn && (isForeign(account, itsAccount) || isForeign(region, itsRegion)))
     throw new Error(
       `log group ${nameOrArn} belongs to account ${itsAccount} in ${itsRegion}, this stack to ${account} in ${region}: ` +

@@ -161,8 +161,8 @@ function ofStateMachine(machine: sfn.StateMachine): Watched[] {
 }
 
 function ofTable(table: dynamodb.Table): Watched[] {
-  const own = { TableName: table.tableName };
-  const index = { ...own, GlobalSecondaryIndexName: TABLE.index.name };
+  const tableOnly = { TableName: table.tableName };
+  const index = { ...tableOnly, GlobalSecondaryIndexName: TABLE.index.name };
   const watched = (id: string, metricName: string, dimensionsMap: Record<string, string>): Watched => ({
     id,
     heading: 'Table throttled',
@@ -172,8 +172,8 @@ function ofTable(table: dynamodb.Table): Watched[] {
     periods: 3,
   });
   return [
-    watched('TableReadsThrottled', 'ReadThrottleEvents', own),
-    watched('TableWritesThrottled', 'WriteThrottleEvents', own),
+    watched('TableReadsThrottled', 'ReadThrottleEvents', tableOnly),
+    watched('TableWritesThrottled', 'WriteThrottleEvents', tableOnly),
     watched('IndexReadsThrottled', 'ReadThrottleEvents', index),
     watched('IndexWritesThrottled', 'WriteThrottleEvents', index),
   ];

@@ -61,9 +61,9 @@ export class StepLambda extends Construct {
     });
     this.node.addValidation({
       validate: () => {
-        const given = this.environment();
+        const defined = this.environment();
         return Object.keys(props.env.shape)
-          .filter((name) => !given.has(name))
+          .filter((name) => !defined.has(name))
           .map((name) => `step ${props.step} needs the variable ${name}: no grant has set it`);
       },
     });

@@ -36,7 +36,7 @@ export function makeSteps(
   scope: Construct,
   { results, models, dailyBudgetUsd, bundles }: StepsProps,
 ): WorkflowSteps {
-  const own = bundles === undefined ? {} : { bundles };
+  const shared = bundles === undefined ? {} : { bundles };
 
   const preflight = new StepLambda(scope, 'PreflightStep', {
     step: 'preflight',
@@ -45,7 +45,7 @@ export function makeSteps(
     // A full vCPU for counting tokens, and room for a session of 10,000 spans.
     memoryMb: 2048,
     timeout: Duration.minutes(5),
-    ...own,
+    ...shared,
   });
   results.giveObjects(preflight, { read: ['sessions', 'constraints'], write: ['executions'] });
   preflight.function.addEnvironment('MODEL_SPECS', JSON.stringify([...new Set(models)]));
@@ -56,7 +56,7 @@ export function makeSteps(
     description: 'Asks the model about one chunk',
     memoryMb: 1024,
     timeout: MODEL_STEP_TIMEOUT,
-    ...own,
+    ...shared,
   });
   results.giveObjects(analyzeChunk, { read: ['executions', 'cache'], write: ['executions', 'cache'] });
   giveModels(analyzeChunk, models);
@@ -68,7 +68,7 @@ export function makeSteps(
     description: 'Joins the results of all chunks',
     memoryMb: 1024,
     timeout: Duration.minutes(2),
-    ...own,
+    ...shared,
   });
   results.giveObjects(merge, { read: ['executions'], write: ['executions'] });
 
@@ -78,7 +78,7 @@ export function makeSteps(
     description: 'Evaluates constraints, at depth deep with those that a model writes',
     memoryMb: 2048,
     timeout: MODEL_STEP_TIMEOUT,
-    ...own,
+    ...shared,
   });
   results.giveObjects(constraints, { read: ['executions', 'cache'], write: ['executions', 'cache'] });
   giveModels(constraints, models);
@@ -90,7 +90,7 @@ export function makeSteps(
     description: 'Judges the critical step, explains each failure, stores the diagnosis',
     memoryMb: 2048,
     timeout: MODEL_STEP_TIMEOUT,
-    ...own,
+    ...shared,
   });
   results.giveObjects(rootCause, { read: ['executions', 'cache'], write: ['cache', 'diagnoses'] });
   results.giveTable(rootCause, ['dynamodb:UpdateItem']);
@@ -103,7 +103,7 @@ export function makeSteps(
     description: 'Writes down what could not be done',
     memoryMb: 1024,
     timeout: Duration.minutes(1),
-    ...own,
+    ...shared,
   });
   results.giveObjects(recordFailure, { read: ['executions'], write: ['executions'] });
   results.giveTable(recordFailure);

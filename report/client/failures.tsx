@@ -123,7 +123,7 @@ function Evidence({ text, onClick }: { readonly text: string; onClick(quote: str
 }
 
 function StepName({ view, spanId }: { readonly view: SessionView; readonly spanId: string }) {
-  const step = view.steps.find((one) => one.spanId === spanId);
+  const step = view.steps.find((candidate) => candidate.spanId === spanId);
   return <>{step === undefined ? `span ${spanId}` : stepTitle(step)}</>;
 }
 

@@ -46,8 +46,8 @@ function Fleet({ view }: { readonly view: FleetView }) {
   const [filter, setFilter] = useState<Filter>({});
   const rows = useMemo(() => view.sessions.filter((row) => fits(row, filter)), [view, filter]);
   const choose = (dimension: Dimension, value: string): void => {
-    const { [dimension]: held, ...others } = filter;
-    setFilter(held === value ? others : { ...filter, [dimension]: value });
+    const { [dimension]: selected, ...others } = filter;
+    setFilter(selected === value ? others : { ...filter, [dimension]: value });
   };
   const chosen = Object.entries(filter) as [Dimension, string][];
   return (
@@ -100,7 +100,7 @@ function Figures({ rows }: { readonly rows: readonly Row[] }) {
   const failed = rows.filter(({ outcome }) => outcome === 'FAILED').length;
   const partial = rows.filter(({ coverage }) => coverage !== 'COMPLETE').length;
   const priced = rows.flatMap(({ costUsd }) => (costUsd === null ? [] : [costUsd]));
-  const cost = priced.reduce((sum, one) => sum + one, 0);
+  const cost = priced.reduce((sum, usd) => sum + usd, 0);
   const waits = rows
     .flatMap(({ createdAt, endedAt }) =>
       endedAt === null ? [] : [Date.parse(createdAt) - Date.parse(endedAt)],

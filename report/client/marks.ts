@@ -10,9 +10,9 @@ export interface Mark {
 export function marksBySpan({ diagnosis, steps }: SessionView): ReadonlyMap<string, readonly Mark[]> {
   const marks = new Map<string, Mark[]>();
   const add = (spanId: string, mark: Mark): void => {
-    const held = marks.get(spanId) ?? [];
-    if (!held.some(({ kind, label }) => kind === mark.kind && label === mark.label)) held.push(mark);
-    marks.set(spanId, held);
+    const ofSpan = marks.get(spanId) ?? [];
+    if (!ofSpan.some(({ kind, label }) => kind === mark.kind && label === mark.label)) ofSpan.push(mark);
+    marks.set(spanId, ofSpan);
   };
   const { criticalStep } = diagnosis;
   if (criticalStep !== null) {

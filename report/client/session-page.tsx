@@ -182,11 +182,11 @@ function quotesOf({ diagnosis }: SessionView, spanId: string, aimed: string | nu
     ...checks.flatMap(({ findings }) => findings.flatMap((finding) => finding.evidence)),
     ...validationLog.flatMap((entry) => entry.evidence),
   ].filter((item) => item.spanId === spanId);
-  const own = failures
+  const quotes = failures
     .filter((failure) => failure.span_id === spanId)
     .flatMap((failure) => failure.evidence.map(quoteIn));
   // Only what was asked for is marked after a jump: the reader came for that.
-  return aimed !== null ? [aimed] : [...new Set([...evidence.map(({ quote }) => quote), ...own])];
+  return aimed !== null ? [aimed] : [...new Set([...evidence.map(({ quote }) => quote), ...quotes])];
 }
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

@@ -204,13 +204,13 @@ export function Timeline({ steps, marks, selected, onSelect, onOpen }: TimelineP
             const step = steps[row.index];
             if (step === undefined) return null;
             const at = drawn.indexOf(row) + from;
-            const own = marks.get(step.spanId) ?? [];
+            const stepMarks = marks.get(step.spanId) ?? [];
             return (
               <TimelineRow
                 key={row.index}
                 row={row}
                 step={step}
-                marks={own}
+                marks={stepMarks}
                 top={(at < to ? at : place) * ROW_HEIGHT}
                 place={(at < to ? at : place) + 1}
                 total={rows.length}
@@ -352,18 +352,18 @@ function treeRows(steps: readonly StepView[], collapsed: ReadonlySet<number>): R
   const children = new Map<number | null, number[]>();
   for (const [index, { parent }] of steps.entries()) {
     const under = parent !== null && parent < index ? parent : null;
-    const held = children.get(under);
-    if (held === undefined) children.set(under, [index]);
-    else held.push(index);
+    const siblings = children.get(under);
+    if (siblings === undefined) children.set(under, [index]);
+    else siblings.push(index);
   }
   const rows: Row[] = [];
   const stack = (children.get(null) ?? []).toReversed().map((index) => ({ index, depth: 0 }));
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { index, depth } = next;
-    const own = children.get(index) ?? [];
-    rows.push({ index, depth, children: own.length });
+    const below = children.get(index) ?? [];
+    rows.push({ index, depth, children: below.length });
     if (!collapsed.has(index))
-      for (const child of own.toReversed()) stack.push({ index: child, depth: depth + 1 });
+      for (const child of below.toReversed()) stack.push({ index: child, depth: depth + 1 });
   }
   return rows;
 }

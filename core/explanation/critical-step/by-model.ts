@@ -44,14 +44,14 @@ export async function decideCriticalStep(input: JudgeInput): Promise<Decided> {
   const cast = await settleAll(
     Array.from({ length: options.votes }, (_, sample) => castVote(input, shown, protocol, sample)),
   );
-  const usable = cast.filter((one) => one.vote !== undefined);
-  const votes = usable.map((one) => one.vote ?? null);
+  const usable = cast.filter((ballot) => ballot.vote !== undefined);
+  const votes = usable.map((ballot) => ballot.vote ?? null);
   const critical = votes.length === 0 ? undefined : countVotes(votes, options.assumeFailed);
   return {
     critical,
-    quarantined: cast.flatMap((one) => one.quarantined),
-    gaps: cast.flatMap((one) => one.gaps),
-    calls: cast.flatMap((one) => one.calls),
+    quarantined: cast.flatMap((ballot) => ballot.quarantined),
+    gaps: cast.flatMap((ballot) => ballot.gaps),
+    calls: cast.flatMap((ballot) => ballot.calls),
   };
 }
 

@@ -97,6 +97,7 @@ export function judgeWithoutModel(
 
 /** The last step at which an agent said or called anything: what stands there or after it is the session's last word. */
 function lastActiveStep(trajectory: Trajectory): number {
-  const said = agentSpeech(trajectory).findLast((one) => one.text.trim() !== '')?.step.index ?? -1;
+  const said =
+    agentSpeech(trajectory).findLast((utterance) => utterance.text.trim() !== '')?.step.index ?? -1;
   return Math.max(said, trajectory.exchanges.at(-1)?.callStep ?? -1);
 }

@@ -84,7 +84,8 @@ const standsIn = (
   ref: string,
 ): boolean =>
   failures.some(
-    ({ span_id, source }) => span_id === spanId && source.some((one) => one.kind === kind && one.ref === ref),
+    ({ span_id, source }) =>
+      span_id === spanId && source.some((reference) => reference.kind === kind && reference.ref === ref),
   );
 
 const rest = (count: number, what: string): string[] => (count > 0 ? [`(and ${count} ${what})`] : []);

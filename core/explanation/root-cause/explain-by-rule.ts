@@ -60,7 +60,7 @@ function brokenConstraint(prepared: Prepared, trajectory: Trajectory, merged: Me
     const step = at < 0 ? undefined : trajectory.stepBySpan.get(span_id);
     if (step === undefined) continue;
     const name = source[at]?.ref ?? '';
-    const constraint = prepared.options.constraints?.find((one) => one.name === name);
+    const constraint = prepared.options.constraints?.find((constraint) => constraint.name === name);
     const category = CRITICAL_CATEGORIES.find((id) => constraint?.targets.some((target) => target === id));
     return {
       spanId: step.spanId,

@@ -58,16 +58,16 @@ export function readRootCauses(
       continue;
     }
     const read = readItem(item, failure, context, note);
-    const held = bySpan.get(span.spanId);
+    const earlier = bySpan.get(span.spanId);
     const category = field(item, 'category');
     const explained = categories.get(span.spanId) ?? new Set<string>();
     const isAnother = !explained.has(category);
     categories.set(span.spanId, explained.add(category));
-    if (held === undefined) bySpan.set(span.spanId, read);
+    if (earlier === undefined) bySpan.set(span.spanId, read);
     else {
       if (!isAnother)
         note('second root cause for the same failure: the first one stands, impacts are united', item);
-      bySpan.set(span.spanId, join(held, read, isAnother));
+      bySpan.set(span.spanId, join(earlier, read, isAnother));
     }
   }
   const unexplained = failures

@@ -120,17 +120,17 @@ function inheritAgents(works: readonly Work[]): void {
 
 function flagSecondIds(found: ReadonlyMap<Work, StatedId | null>): void {
   for (const [work, session] of found) {
-    const own = [work.raw, ...work.logs].map(statedSessionId);
-    if (own.some((id) => id !== null && id.rank === session?.rank && id.value !== session.value))
+    const stated = [work.raw, ...work.logs].map(statedSessionId);
+    if (stated.some((id) => id !== null && id.rank === session?.rank && id.value !== session.value))
       work.flags.add('second-session-id');
   }
 }
 
 /** A span whose parent belongs to another session has none in its own. */
 function cutLoose(works: readonly Work[]): void {
-  const own = new Set(works.map((work) => work.spanId));
+  const known = new Set(works.map((work) => work.spanId));
   for (const work of works)
-    if (work.parentSpanId !== null && !own.has(work.parentSpanId)) work.parentSpanId = null;
+    if (work.parentSpanId !== null && !known.has(work.parentSpanId)) work.parentSpanId = null;
 }
 
 function buildSession(

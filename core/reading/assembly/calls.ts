@@ -101,12 +101,13 @@ export function recordedResults(works: readonly Work[]): Map<string, ToolResult[
   const results = new Map<string, ToolResult[]>();
   for (const work of works) {
     if (!isInference(work)) continue;
-    const own = new Map<string, ToolResult[]>();
+    const resultsHere = new Map<string, ToolResult[]>();
     for (const block of blocksOf([...work.content.input, ...work.content.output])) {
       if (block.type !== 'tool_result' || block.toolCallId === null) continue;
-      own.set(block.toolCallId, [...(own.get(block.toolCallId) ?? []), block]);
+      resultsHere.set(block.toolCallId, [...(resultsHere.get(block.toolCallId) ?? []), block]);
     }
-    for (const [id, list] of own) if ((results.get(id)?.length ?? 0) < list.length) results.set(id, list);
+    for (const [id, list] of resultsHere)
+      if ((results.get(id)?.length ?? 0) < list.length) results.set(id, list);
   }
   return results;
 }

@@ -41,9 +41,9 @@ export function linkTraces(traces: readonly LooseTrace[]): Map<string, string> {
       // The longest history that somebody answered: the turn just before.
       for (let n = hashes.length - 1; n >= 0 && before === undefined; n -= 1)
         before = answered.get(`${place} ${hashes[n]}`);
-      const own = prefixHashes([...work.content.input, ...work.content.output]).at(-1);
-      if (own !== undefined && work.content.output.length > 0 && work.content.input.length > 0)
-        answered.set(`${place} ${own}`, traceId);
+      const history = prefixHashes([...work.content.input, ...work.content.output]).at(-1);
+      if (history !== undefined && work.content.output.length > 0 && work.content.input.length > 0)
+        answered.set(`${place} ${history}`, traceId);
       for (const block of blocksOf(work.content.output)) {
         if (block.type !== 'tool_use') continue;
         const call = canonicalJson([block.name, block.arguments]);

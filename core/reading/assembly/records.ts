@@ -59,9 +59,9 @@ export function joinRecords(records: readonly RawRecord[]): Joined {
     spans.push({ span: newest(list), logs: inOrder(logs.get(key)?.list ?? []), synthetic: false });
   }
   for (const [key, { traceId, spanId, list }] of logs) {
-    const own = inOrder(list);
-    if (!versions.has(key) && own.some(isTelling)) {
-      spans.push({ span: standIn(own, traceId, spanId), logs: own, synthetic: true });
+    const ordered = inOrder(list);
+    if (!versions.has(key) && ordered.some(isTelling)) {
+      spans.push({ span: standIn(ordered, traceId, spanId), logs: ordered, synthetic: true });
     }
   }
   let lost = 0;

@@ -32,16 +32,19 @@ export function sessionsOfSpans<Placed extends PlacedSpan>(
     span.statedParent === null || span.statedParent !== span.parentSpanId
       ? undefined
       : byId.get(span.statedParent);
-  const own = new Map(spans.map((span) => [span, idOf([span.raw, ...span.logs])]));
+  const stated = new Map(spans.map((span) => [span, idOf([span.raw, ...span.logs])]));
 
   const above = new Map<Placed, StatedId | null>();
   for (const span of spans) {
     const parent = parentOf(span);
-    above.set(span, better(own.get(span) ?? null, parent === undefined ? null : (above.get(parent) ?? null)));
+    above.set(
+      span,
+      better(stated.get(span) ?? null, parent === undefined ? null : (above.get(parent) ?? null)),
+    );
   }
   const below = new Map<Placed, StatedId | 'many'>();
   for (const span of spans.toReversed()) {
-    const mine = join(below.get(span), own.get(span) ?? undefined);
+    const mine = join(below.get(span), stated.get(span) ?? undefined);
     if (mine === undefined) continue;
     below.set(span, mine);
     const parent = parentOf(span);

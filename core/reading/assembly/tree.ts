@@ -116,7 +116,7 @@ function flagTimes(node: TreeNode, parent: TreeNode | undefined): void {
   if (node.start !== null && node.end !== null && compareTimes(node.end, node.start) < 0)
     node.flags.add('negative-duration');
   // A span that was hung here for want of its own parent says nothing by outliving it.
-  const own = parent !== undefined && node.statedParent === parent.spanId;
-  if (own && node.end !== null && parent.end !== null && compareTimes(node.end, parent.end) > 0)
+  const isStatedChild = parent !== undefined && node.statedParent === parent.spanId;
+  if (isStatedChild && node.end !== null && parent.end !== null && compareTimes(node.end, parent.end) > 0)
     node.flags.add('outlives-parent');
 }

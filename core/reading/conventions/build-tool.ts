@@ -26,8 +26,8 @@ export function buildTool(span: RawSpan, parts: ToolParts, extras: Extras = {}):
     (span.name.replace(/^execute_tool\s+/, '') || 'unknown');
   const toolCallId =
     parts.toolCallId ?? textAt(a, 'gen_ai.tool.call.id', 'tool.id', 'tool_call.id', 'tool_call_id');
-  const given = parts.arguments === undefined ? undefined : langchainArguments(parts.arguments);
-  const args = given === undefined ? { arguments: null } : readArguments(given, flags);
+  const declared = parts.arguments === undefined ? undefined : langchainArguments(parts.arguments);
+  const args = declared === undefined ? { arguments: null } : readArguments(declared, flags);
   const definition = ownTool(a, name);
   return {
     span: {

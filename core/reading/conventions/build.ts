@@ -97,6 +97,6 @@ export function buildAgent(
 }
 
 export function lastText(messages: readonly Message[], role: Message['role']): string | null {
-  const own = messages.filter((message) => message.role === role).map(plainText);
-  return own.findLast((text) => text !== '') ?? null;
+  const texts = messages.filter((message) => message.role === role).map(plainText);
+  return texts.findLast((text) => text !== '') ?? null;
 }

@@ -14,7 +14,7 @@ export interface ContentEvent {
 
 /** Events of the span and its log records, in time order; the span's own come first at the same time. */
 export function contentEvents(span: RawSpan, logs: readonly RawLog[]): ContentEvent[] {
-  const own = span.events.map((event) => ({
+  const ofSpan = span.events.map((event) => ({
     name: event.name || String(event.attributes['event.name'] ?? ''),
     timeUnixNano: event.timeUnixNano,
     attributes: event.attributes,
@@ -26,7 +26,7 @@ export function contentEvents(span: RawSpan, logs: readonly RawLog[]): ContentEv
     attributes: log.attributes,
     body: log.body,
   }));
-  return [...own, ...joined]
+  return [...ofSpan, ...joined]
     .map((event, index) => ({ event, index }))
     .sort((a, b) => compareTimes(a.event.timeUnixNano, b.event.timeUnixNano) || a.index - b.index)
     .map(({ event }) => event);

@@ -45,10 +45,10 @@ export function conventionFor(span: RawSpan, logs: readonly RawLog[]): Conventio
   let best = plain;
   let claim = 0;
   for (const convention of CONVENTIONS) {
-    const own = convention.claim(span, logs);
-    if (own > claim) {
+    const certainty = convention.claim(span, logs);
+    if (certainty > claim) {
       best = convention;
-      claim = own;
+      claim = certainty;
     }
   }
   return best;

@@ -51,7 +51,7 @@ export function readRequestBody(value: JsonValue | undefined): RequestBody | nul
       );
   if (asked.length === 0) return null;
   const toolConfig = [value.toolConfig, value.tool_config].find(
-    (one) => isJsonObject(one) && Array.isArray(one.tools),
+    (part) => isJsonObject(part) && Array.isArray(part.tools),
   );
   const tools =
     [value.tools, value.functions, config.tools].find(Array.isArray) ??
@@ -160,30 +160,32 @@ function fromCandidates(value: JsonObject): ResponseBody {
   const candidates = (Array.isArray(value.candidates) ? value.candidates : []).filter(isJsonObject);
   const feedback = [value.promptFeedback, value.prompt_feedback].find(isJsonObject) ?? {};
   const finish = [
-    ...candidates.flatMap((one) => words(one.finishReason ?? one.finish_reason)),
+    ...candidates.flatMap((candidate) => words(candidate.finishReason ?? candidate.finish_reason)),
     ...words(feedback.blockReason ?? feedback.block_reason),
   ];
-  const messages = candidates.flatMap((one) =>
-    isJsonObject(one.content) ? [{ ...one.content, role: 'model' }] : [],
+  const messages = candidates.flatMap((candidate) =>
+    isJsonObject(candidate.content) ? [{ ...candidate.content, role: 'model' }] : [],
   );
   return body(value, messages, finish);
 }
 
 function fromGenerations(value: JsonObject, generations: readonly JsonValue[]): ResponseBody {
   const all = generations.flat(2).filter(isJsonObject);
-  const messages = all.map((one): JsonObject => {
-    const message = isJsonObject(one.message) ? (langchainMessage(one.message) ?? one.message) : {};
-    return { ...message, role: 'assistant', content: message.content ?? one.text ?? '' };
+  const messages = all.map((generation): JsonObject => {
+    const message = isJsonObject(generation.message)
+      ? (langchainMessage(generation.message) ?? generation.message)
+      : {};
+    return { ...message, role: 'assistant', content: message.content ?? generation.text ?? '' };
   });
   const output = isJsonObject(value.llm_output) ? value.llm_output : {};
   const [first] = messages;
   const whole = body(
     { ...value, usage: first?.usage ?? output.token_usage ?? output.usage ?? null, id: null },
     messages,
-    all.flatMap((one, index) =>
+    all.flatMap((generation, index) =>
       words(
         messages[index]?.finish_reason ??
-          (isJsonObject(one.generation_info) ? one.generation_info.finish_reason : undefined),
+          (isJsonObject(generation.generation_info) ? generation.generation_info.finish_reason : undefined),
       ),
     ),
   );

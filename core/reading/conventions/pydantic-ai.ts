@@ -54,11 +54,11 @@ function readCall(span: RawSpan, logs: readonly RawLog[]): SpanContent {
   const fromRequest = readToolDefinitions(
     isJsonObject(parameters) ? (parameters.function_tools ?? undefined) : undefined,
   );
-  const own = readToolDefinitions(a['gen_ai.tool.definitions']);
+  const definitions = readToolDefinitions(a['gen_ai.tool.definitions']);
   const events = unwrapJson(a.events ?? null, 1).value;
   const legacy = Array.isArray(events) ? splitEvents(events) : null;
   return buildInference(span, logs, {
-    tools: own.length > 0 ? own : fromRequest,
+    tools: definitions.length > 0 ? definitions : fromRequest,
     ...(legacy !== null
       ? {
           input: readMessages(legacy.input, 'user').messages,

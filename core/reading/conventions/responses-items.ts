@@ -134,16 +134,16 @@ const builtInName = (type: string): string =>
 
 function callMessage(item: JsonObject, fallback: string | null, id: string | null): JsonObject {
   const name = textAt(item, 'name') ?? fallback ?? '';
-  const given =
+  const input =
     item.arguments ?? item.input ?? item.action ?? item.actions ?? item.operation ?? item.code ?? {};
-  return { role: 'assistant', content: null, tool_calls: [{ id, name, arguments: given }] };
+  return { role: 'assistant', content: null, tool_calls: [{ id, name, arguments: input }] };
 }
 
 function servedMessages(item: JsonObject, fallback: string | null): JsonObject[] {
   const id = textAt(item, 'id', 'call_id');
-  const given = item.arguments ?? item.action ?? item.code ?? item.queries ?? item.revised_prompt ?? {};
+  const input = item.arguments ?? item.action ?? item.code ?? item.queries ?? item.revised_prompt ?? {};
   const call = callMessage(
-    { ...item, arguments: Array.isArray(given) ? { queries: given } : given },
+    { ...item, arguments: Array.isArray(input) ? { queries: input } : input },
     fallback,
     id,
   );

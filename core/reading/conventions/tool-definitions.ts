@@ -128,14 +128,14 @@ function definitionFrom(value: JsonValue, name: string | null, description: stri
   const isBare =
     isJsonObject(decoded) &&
     (decoded.type === 'object' || decoded.type === 'OBJECT' || isJsonObject(decoded.properties));
-  const given = {
+  const stated = {
     ...(name === null ? {} : { name }),
     ...(description === null ? {} : { description }),
   };
-  if (isBare) return { ...given, parameters: decoded };
-  if (!isJsonObject(decoded)) return given;
+  if (isBare) return { ...stated, parameters: decoded };
+  if (!isJsonObject(decoded)) return stated;
   const inner = [decoded.function, decoded.toolSpec].find(isJsonObject) ?? decoded;
-  return { ...inner, ...given };
+  return { ...inner, ...stated };
 }
 
 /**

@@ -114,7 +114,7 @@ function withoutRewound(events: readonly JsonObject[], tally: UnreadTally): Json
       if (!isJsonObject(actions.compaction)) kept.push(event);
       continue;
     }
-    const at = kept.findIndex((one) => textAt(one, 'invocationId', 'invocation_id') === to);
+    const at = kept.findIndex((event) => textAt(event, 'invocationId', 'invocation_id') === to);
     if (at < 0) continue;
     tally.add('an event that the user took back', kept.length - at);
     kept = kept.slice(0, at);

@@ -78,7 +78,7 @@ function makeReader(embedded: readonly JsonObject[], source: string) {
   const addReferred = (reference: JsonObject, depth: number): void => {
     const id = textAt(reference, 'trajectory_id', 'session_id');
     const found = embedded.find(
-      (one) => id !== undefined && textAt(one, 'trajectory_id', 'session_id') === id,
+      (candidate) => id !== undefined && textAt(candidate, 'trajectory_id', 'session_id') === id,
     );
     if (found !== undefined && depth < MAX_NESTING) addSteps(found, depth + 1);
     else elsewhere.add(textAt(reference, 'trajectory_path') ?? id ?? 'unnamed');

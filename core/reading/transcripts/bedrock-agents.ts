@@ -274,8 +274,8 @@ class TraceReader {
     const other = objectAt(observation, 'agentCollaboratorInvocationOutput');
     if (action !== undefined) this.#result(id, textAt(action, 'text') ?? '', null, base);
     if (knowledge !== undefined) {
-      const texts = objectsIn(knowledge.retrievedReferences).map((one) =>
-        plainText(objectAt(one, 'content')?.text),
+      const texts = objectsIn(knowledge.retrievedReferences).map((retrieved) =>
+        plainText(objectAt(retrieved, 'content')?.text),
       );
       this.#result(id, texts.join('\n\n'), null, base);
     }
@@ -312,7 +312,8 @@ class TraceReader {
     const last = this.#turns.at(-1);
     if (last?.role === 'assistant' && last.note !== true && last.agent === base.agent) {
       const known = last.blocks.some(
-        (one) => 'text' in one && 'text' in block && one.type === block.type && one.text === block.text,
+        (earlier) =>
+          'text' in earlier && 'text' in block && earlier.type === block.type && earlier.text === block.text,
       );
       if (!known) this.#turns[this.#turns.length - 1] = { ...last, blocks: [...last.blocks, block] };
     } else this.#turns.push({ ...base, role: 'assistant', blocks: [block] });

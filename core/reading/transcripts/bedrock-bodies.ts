@@ -54,8 +54,8 @@ export function mergeStream(events: readonly JsonObject[]): JsonObject {
 
 /** In Anthropic's words, which both kinds of stream share. */
 function startedBlock(start: JsonObject): JsonObject {
-  const own = objectAt(start, 'content_block');
-  if (own !== undefined) return { ...own };
+  const contentBlock = objectAt(start, 'content_block');
+  if (contentBlock !== undefined) return { ...contentBlock };
   const tool = objectAt(objectAt(start, 'start') ?? {}, 'toolUse') ?? {};
   return { type: 'tool_use', id: tool.toolUseId ?? null, name: tool.name ?? '', input: {} };
 }

@@ -174,8 +174,8 @@ class Chains {
     const whole = hashes.at(-1);
     const known = hashes
       .toReversed()
-      .map((one) => this.#sessionOf.get(one))
-      .find((one) => one !== undefined);
+      .map((key) => this.#sessionOf.get(key))
+      .find((key) => key !== undefined);
     const same = whole === undefined ? undefined : this.#sessionOf.get(whole);
     // The same request again is another try of a failed one, else another session that begins alike.
     const id = known !== undefined && (same === undefined || same.failed) ? known.id : this.#next();

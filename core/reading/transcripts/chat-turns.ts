@@ -94,8 +94,8 @@ function roleOf(message: JsonObject): Turn['role'] {
 
 /** A tool message is one result, unless its content holds result blocks of its own. */
 function toolBlocks(message: JsonObject, flags: Set<SpanFlag>): Block[] {
-  const own = readBlocks(message.content, new Set());
-  if (own.some((block) => block.type === 'tool_result')) return readBlocks(message.content, flags);
+  const read = readBlocks(message.content, new Set());
+  if (read.some((block) => block.type === 'tool_result')) return readBlocks(message.content, flags);
   return readBlocks({ ...message, type: 'tool_result', content: message.content ?? '' }, flags);
 }
 

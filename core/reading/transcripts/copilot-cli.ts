@@ -68,7 +68,7 @@ function withoutRewound(events: readonly JsonObject[]) {
   events.forEach((event, position) => {
     const upTo = textAt(objectAt(event, 'data') ?? {}, 'upToEventId');
     const place =
-      event.type === 'session.snapshot_rewind' ? kept.findIndex((one) => one.event.id === upTo) : -1;
+      event.type === 'session.snapshot_rewind' ? kept.findIndex((entry) => entry.event.id === upTo) : -1;
     if (place === -1) {
       kept.push({ event, position });
       return;

@@ -71,8 +71,12 @@ interface Call {
 
 function callOf(item: JsonValue): Call | null {
   if (!isJsonObject(item)) return null;
-  const asked = [item.request, item.body, item].find((one) => isJsonObject(one) && isRequest(one));
-  const answer = [item.response, item.output, item].find((one) => isJsonObject(one) && isResponse(one));
+  const asked = [item.request, item.body, item].find(
+    (candidate) => isJsonObject(candidate) && isRequest(candidate),
+  );
+  const answer = [item.response, item.output, item].find(
+    (candidate) => isJsonObject(candidate) && isResponse(candidate),
+  );
   if (asked === undefined && answer === undefined) return null;
   return {
     request: isJsonObject(asked) ? asked : {},
@@ -82,14 +86,14 @@ function callOf(item: JsonValue): Call | null {
 
 const isRequest = (value: JsonObject): boolean =>
   Array.isArray(value.contents) &&
-  value.contents.some((one) => isJsonObject(one) && Array.isArray(one.parts));
+  value.contents.some((content) => isJsonObject(content) && Array.isArray(content.parts));
 
 const isResponse = (value: JsonObject): boolean =>
   (Array.isArray(value.candidates) &&
     ['usageMetadata', 'usage_metadata', 'modelVersion', 'model_version'].some((key) => key in value)) ||
   (Array.isArray(value.candidates) &&
     objectsIn(value.candidates).some(
-      (one) => isJsonObject(one.content) && Array.isArray(one.content.parts),
+      (content) => isJsonObject(content.content) && Array.isArray(content.content.parts),
     )) ||
   ['promptFeedback', 'prompt_feedback'].some((key) => isJsonObject(value[key]));
 

@@ -202,7 +202,7 @@ function makeReader(resolve: (value: JsonValue) => JsonValue, evalModel: string 
       ...more,
     });
     // A tool of the model's own service: call and result in one part.
-    for (const part of objectsIn(message.content).filter((one) => one.type === 'tool_use')) {
+    for (const part of objectsIn(message.content).filter((block) => block.type === 'tool_use')) {
       addAnswer(
         textAt(part, 'id') ?? null,
         textAt(part, 'name'),
@@ -299,7 +299,7 @@ function makeScopes(events: readonly JsonObject[]) {
   return {
     isScoring: (event: JsonObject): boolean => scoring.has(event) || above(event).some(isScorer),
     agentOf(event: JsonObject): string | null {
-      const span = above(event).find((one) => one.type === 'agent');
+      const span = above(event).find((ancestor) => ancestor.type === 'agent');
       return span === undefined ? null : (textAt(span, 'name') ?? null);
     },
   };

@@ -53,6 +53,6 @@ export const markdownConversation: TranscriptFormat = {
 };
 
 function property(head: string, name: string): string | undefined {
-  const line = head.split('\n').find((one) => one.startsWith(`- **${name}**:`));
+  const line = head.split('\n').find((candidate) => candidate.startsWith(`- **${name}**:`));
   return line?.slice(line.indexOf(':') + 1).trim() || undefined;
 }

@@ -71,9 +71,9 @@ const linesOf = (value: JsonValue | undefined): string =>
 
 /** The role is as the receiver saw it; the name says who spoke. */
 function readMessages(messages: readonly JsonObject[]): Turn[] {
-  const named = messages.map((one) => ({
-    name: textAt(one, 'name', 'role') ?? 'agent',
-    content: linesOf(one.content),
+  const named = messages.map((message) => ({
+    name: textAt(message, 'name', 'role') ?? 'agent',
+    content: linesOf(message.content),
   }));
   return readSpeakerTurns(named);
 }

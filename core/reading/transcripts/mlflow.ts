@@ -116,11 +116,11 @@ function readSpan(span: JsonObject, traceId: string, sessionId: string | null): 
   };
   const record = traceRecord(entry);
   // Spans that came in over OTLP keep the attributes of their own convention.
-  const own = 'gen_ai.operation.name' in attributes || 'openinference.span.kind' in attributes;
+  const hasConvention = 'gen_ai.operation.name' in attributes || 'openinference.span.kind' in attributes;
   return {
     ...record,
     status,
-    attributes: own
+    attributes: hasConvention
       ? { ...attributes, ...(sessionId === null ? {} : { 'session.id': sessionId }) }
       : record.attributes,
   };

@@ -157,14 +157,14 @@ function grouped(calls: readonly Call[]): [string | undefined, Call[]][] {
       (isJsonObject(conversation) ? textAt(conversation, 'id') : undefined) ??
       (typeof conversation === 'string' && conversation !== '' ? conversation : undefined);
     const previous = previousOf(call);
-    const own = call.response === null ? undefined : textAt(call.response, 'id');
+    const responseId = call.response === null ? undefined : textAt(call.response, 'id');
     // Where calls name what they continue, one that names nothing begins anew.
     const key =
       id ??
       (previous === undefined ? undefined : ofResponse.get(previous)) ??
-      (stated ? `=${own ?? call.position}` : '');
-    if (own !== undefined) ofResponse.set(own, key);
-    const group = groups.get(key) ?? { id: id ?? (stated ? own : undefined), calls: [] };
+      (stated ? `=${responseId ?? call.position}` : '');
+    if (responseId !== undefined) ofResponse.set(responseId, key);
+    const group = groups.get(key) ?? { id: id ?? (stated ? responseId : undefined), calls: [] };
     group.calls.push(call);
     groups.set(key, group);
   }

@@ -80,13 +80,13 @@ function readMessage(message: JsonObject, position: number): Turn[] {
   const time = toUnixNano(objectAt(info, 'time')?.created);
   if (info.role === 'user') {
     const said = parts.filter((part) => part.type === 'text');
-    const own = said.filter((part) => part.synthetic !== true && part.ignored !== true);
+    const typed = said.filter((part) => part.synthetic !== true && part.ignored !== true);
     const injected = said.filter((part) => part.synthetic === true);
     const text = (list: readonly JsonObject[]) => list.map((part) => plainText(part.text)).join('\n');
     return [
-      ...(own.length === 0
+      ...(typed.length === 0
         ? []
-        : [{ position, role: 'user' as const, blocks: textBlocks(text(own)), startTimeUnixNano: time }]),
+        : [{ position, role: 'user' as const, blocks: textBlocks(text(typed)), startTimeUnixNano: time }]),
       ...(injected.length === 0 ? [] : [noteTurn(position, 'context', text(injected), time)]),
     ];
   }

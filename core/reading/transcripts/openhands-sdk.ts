@@ -144,7 +144,7 @@ function readEvent(event: JsonObject, position: number): Turn | 'unknown' | null
 function readAction(event: JsonObject, position: number): Turn {
   const flags = new Set<SpanFlag>();
   const call = objectAt(event, 'tool_call') ?? {};
-  const { kind: _, ...own } = objectAt(event, 'action') ?? {};
+  const { kind: _, ...fields } = objectAt(event, 'action') ?? {};
   const name = textAt(event, 'tool_name') ?? textAt(call, 'name') ?? 'unknown';
   const thinking = objectsIn(event.thinking_blocks).map((part) => textAt(part, 'thinking') ?? '');
   const blocks = [
@@ -152,13 +152,13 @@ function readAction(event: JsonObject, position: number): Turn {
     ...textBlocks(plainText(event.thought)),
   ];
   // The last act of a run is its answer.
-  const final = name === 'finish' ? textAt(own, 'message') : undefined;
+  const final = name === 'finish' ? textAt(fields, 'message') : undefined;
   return {
     position,
     role: 'assistant',
     blocks:
       final === undefined
-        ? [...blocks, toolUse(textAt(event, 'tool_call_id') ?? null, name, call.arguments ?? own, flags)]
+        ? [...blocks, toolUse(textAt(event, 'tool_call_id') ?? null, name, call.arguments ?? fields, flags)]
         : [...blocks, ...textBlocks(final)],
     flags: [...flags],
   };

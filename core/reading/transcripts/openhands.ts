@@ -101,10 +101,10 @@ function makeReader() {
     const response = objectAt(metadata, 'model_response') ?? {};
     const id = callId(metadata, event.id);
     const flags = new Set<SpanFlag>();
-    const { thought, ...own } = args;
+    const { thought, ...fields } = args;
     const asked = askedCall(response, id);
     const name = textAt(metadata, 'function_name') ?? textAt(event, 'action') ?? 'unknown';
-    const use = toolUse(id, name, asked?.arguments ?? own, flags);
+    const use = toolUse(id, name, asked?.arguments ?? fields, flags);
     const responseId = textAt(response, 'id');
     const place = responseId === undefined ? undefined : answers.get(responseId);
     const before = place === undefined ? undefined : turns[place];
@@ -221,6 +221,6 @@ function callId(metadata: JsonObject, event: JsonValue | undefined): string | nu
 /** The call as the model wrote it: an event holds what the client made of it. */
 function askedCall(response: JsonObject, id: string | null): JsonObject | undefined {
   const message = objectAt(objectsIn(response.choices)[0] ?? {}, 'message') ?? {};
-  const call = objectsIn(message.tool_calls).find((one) => one.id === id);
+  const call = objectsIn(message.tool_calls).find((candidate) => candidate.id === id);
   return call === undefined ? undefined : objectAt(call, 'function');
 }

@@ -101,8 +101,8 @@ function readStep(step: JsonObject, position: number, first: boolean): Turn[] {
 
 /** The prompt stands only in what the first call was sent. */
 function systemPromptOf(step: JsonObject): string | undefined {
-  const system = objectsIn(arrayAt(step, 'model_input_messages')).find((one) =>
-    /system$/i.test(String(one.role)),
+  const system = objectsIn(arrayAt(step, 'model_input_messages')).find((entry) =>
+    /system$/i.test(String(entry.role)),
   );
   return system === undefined ? undefined : plainText(system.content) || undefined;
 }

@@ -65,7 +65,7 @@ function readSimulation(run: JsonObject, results: JsonObject, source: string): S
   const environment = objectAt(info, 'environment_info') ?? {};
   const model = textAt(objectAt(info, 'agent_info') ?? {}, 'llm');
   const policy = textAt(run, 'policy') ?? textAt(environment, 'policy');
-  const task = objectsIn(results.tasks).find((one) => String(one.id) === String(run.task_id));
+  const task = objectsIn(results.tasks).find((candidate) => String(candidate.id) === String(run.task_id));
   const turns = readTurns(messagesOf(run), model);
   const first = turns.findIndex((turn) => turn.role === 'assistant');
   const tools = environment.tool_defs;
@@ -99,7 +99,8 @@ function wishOf(task: JsonObject): string | null {
 /** Messages in order; a voice session keeps them in ticks, with the text of sound apart from the sound. */
 function messagesOf(run: JsonObject): JsonObject[] {
   const messages = objectsIn(run.messages);
-  if (messages.length > 0) return messages.flatMap((one) => [one, ...objectsIn(one.tool_messages)]);
+  if (messages.length > 0)
+    return messages.flatMap((message) => [message, ...objectsIn(message.tool_messages)]);
   return objectsIn(run.ticks).flatMap((tick) => [
     ...objectsIn([tick.agent_chunk ?? null, tick.user_chunk ?? null]),
     ...callers(tick, 'agent', 'assistant'),

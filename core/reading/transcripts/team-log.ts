@@ -30,7 +30,7 @@ export const teamLog: TranscriptFormat = {
 
 /** Turns of a text log. A log that no framework's shape fits stays one note, and `split` says so. */
 export function readTeamLog(text: string): { turns: Turn[]; goal: string | null; split: boolean } {
-  const log = TEAM_LOGS.find((one) => one.recognise(text))?.split(text);
+  const log = TEAM_LOGS.find((reader) => reader.recognise(text))?.split(text);
   if (log === undefined || log.entries.length === 0)
     return { turns: text.trim() === '' ? [] : [noteTurn(0, 'log', text)], goal: null, split: false };
   return { turns: log.entries.map(readEntry), goal: log.goal, split: true };
