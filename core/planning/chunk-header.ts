@@ -4,8 +4,9 @@ import type { ToolDefinition } from '../session/session.ts';
 import type { Trajectory } from '../trajectory/trajectory.ts';
 import { turnOfStep, turnsOf } from '../trajectory/turns.ts';
 import { chunkBudget } from './chunk-settings.ts';
-import { renderEarlierSpans } from './earlier-spans.ts';
-import type { ChunkSettings } from './plan.ts';
+import { findEarlierSpans, renderEarlierSpan } from './earlier-spans.ts';
+import { summariseBefore } from './earlier-steps.ts';
+import type { ChunkSettings, EarlierSpan } from './plan.ts';
 
 /**
  * What every chunk opens with, so that a later one does not lose what the session is about: goal, system prompt,
@@ -19,8 +20,10 @@ export interface HeaderMaker {
    * whether the chunk holds that step whole.
    */
   sections(firstStep: number, shows: (stepIndex: number) => boolean, renderer: StepRenderer): string[];
+  /** Spans before the chunk that its steps go back to; none for a whole session. */
+  earlierSpans(steps: readonly number[], renderer: StepRenderer): readonly EarlierSpan[];
   /** What depends on every step of the chunk; takes at most `reservedTokens(settings)`. Empty for a whole session. */
-  ofSteps(steps: readonly number[], renderer: StepRenderer): string;
+  ofSteps(steps: readonly number[], earlier: readonly EarlierSpan[], renderer: StepRenderer): string;
   /** The line that opens a turn in a session of several, with its line end; empty elsewhere. */
   turnLine(step: number): string;
 }
@@ -37,9 +40,6 @@ const EARLIER_MOST = 2_400;
 const PART_BYTES = 120;
 /** A turn's request where it is said again away from its place. */
 const TURN_GOAL_BYTES = 600;
-const CALLS_NAMED = 8;
-const NAME_LENGTH = 40;
-const ERRORS_NAMED = 10;
 
 const earlierBytes = (settings: ChunkSettings): number =>
   Math.min(EARLIER_MOST, Math.floor(chunkBudget(settings) * EARLIER_SHARE));
@@ -70,21 +70,25 @@ export function makeHeader(trajectory: Trajectory, settings: ChunkSettings, whol
   const goalOf = (turn: { readonly goal: string | null }): string =>
     renderCut(turn.goal ?? 'not recorded', Math.min(TURN_GOAL_BYTES, room / 4)).text;
 
+  let before: ReturnType<typeof summariseBefore> | undefined;
+
   return {
     systemPromptWhole: !system.cut,
     turnLine(step) {
       const turn = turns.length > 1 ? firstSteps.get(step) : undefined;
       return turn === undefined ? '' : `@turn ${turn.index + 1} of ${turns.length}\n`;
     },
-    ofSteps(steps, renderer) {
+    earlierSpans(steps, renderer) {
+      if (whole || (steps[0] ?? 0) === 0) return [];
+      return findEarlierSpans(trajectory, steps, renderer.aliases, earlierBytes(settings));
+    },
+    ofSteps(steps, earlier, renderer) {
       if (whole) return '';
       const [first = 0, last = first] = [steps[0], steps.at(-1)];
       const all = trajectory.steps.length;
       const goesOn = last < all - 1 ? '; the run goes on after them' : '; the last is the end of the run';
       const part = `@part: spans ${renderer.aliases.of(first)} to ${renderer.aliases.of(last)} of ${all}${goesOn}\n`;
-      return first === 0
-        ? part
-        : part + renderEarlierSpans(trajectory, steps, renderer.aliases, earlierBytes(settings));
+      return part + earlier.map((span) => renderEarlierSpan(trajectory, span, renderer.aliases)).join('');
     },
     sections(firstStep, shows, renderer) {
       const sections: string[] = [];
@@ -110,7 +114,10 @@ export function makeHeader(trajectory: Trajectory, settings: ChunkSettings, whol
       sections.push(`@system: ${system.text === '' ? 'no instructions are recorded' : system.text}`);
       if (trajectory.tools.length > 0)
         sections.push(firstStep === 0 ? `@tools:\n${definitions}` : `@tools in short: ${digest}`);
-      if (firstStep > 0) sections.push(`@before: ${summarise(trajectory, firstStep, renderer)}`);
+      if (firstStep > 0) {
+        before ??= summariseBefore(trajectory);
+        sections.push(`@before: ${before(firstStep, renderer)}`);
+      }
       return sections.map((section) => `${section}\n`);
     },
   };
@@ -133,49 +140,4 @@ function signature(tool: ToolDefinition): string {
   const needed = new Set(Array.isArray(required) ? required : []);
   const names = Object.keys(properties).map((name) => `${renderName(name)}${needed.has(name) ? '' : '?'}`);
   return `${renderName(tool.name)}(${names.join(', ')})`;
-}
-
-/** One line on the steps before `firstStep`: how many of which kind, calls by tool, where errors were. */
-function summarise(trajectory: Trajectory, firstStep: number, renderer: StepRenderer): string {
-  const earlier = trajectory.steps.slice(0, firstStep);
-  const kinds = tally(earlier.map((step) => step.kind)).map(([kind, n]) => `${n} ${kind}`);
-  const calls = tally(
-    trajectory.exchanges.filter((call) => call.callStep < firstStep).map((call) => call.name),
-  );
-  const errors = earlier.filter(
-    ({ span }) =>
-      span.errors.length > 0 ||
-      span.status === 'error' ||
-      (span.kind === 'execute_tool' && span.toolResult?.isError === true),
-  );
-  const named = (items: readonly string[], most: number): string =>
-    items.length > most
-      ? `${items.slice(0, most).join(', ')} and ${items.length - most} more`
-      : items.join(', ');
-  return [
-    `${renderer.aliases.of(0)} to ${renderer.aliases.of(firstStep - 1)} are in earlier chunks (${kinds.join(', ')})`,
-    ...(calls.length > 0
-      ? [
-          `calls: ${named(
-            calls.map(([name, n]) => `${renderName(name.slice(0, NAME_LENGTH).toWellFormed())} ×${n}`),
-            CALLS_NAMED,
-          )}`,
-        ]
-      : []),
-    ...(errors.length > 0
-      ? [
-          `errors at ${named(
-            errors.map((step) => renderer.aliases.of(step.index)),
-            ERRORS_NAMED,
-          )}`,
-        ]
-      : []),
-  ].join('; ');
-}
-
-/** Counts of equal values, most frequent first, then in order of appearance. */
-function tally(values: readonly string[]): [string, number][] {
-  const counts = new Map<string, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1]);
 }

@@ -2,54 +2,55 @@ import { renderCut } from '../prompting/render-text.ts';
 import type { SpanAliases } from '../prompting/span-aliases.ts';
 import type { Step, Trajectory } from '../trajectory/trajectory.ts';
 import { valueSourcesOf } from '../trajectory/value-sources.ts';
+import type { EarlierSpan } from './plan.ts';
 
 /** Values looked up for one chunk, and sources looked at for one value: what is everywhere points nowhere. */
 const MOST_VALUES = 400;
 const MOST_SOURCES = 8;
+/** Texts searched for one value. The rarest word of an id stands in a handful; of `item 2` it stands everywhere. */
+const MOST_SEARCHED = 64;
 /** Characters before and after a value in an excerpt. */
 const BEFORE = 80;
 const AFTER = 140;
 
 /**
- * Excerpts of earlier spans that the steps of a chunk go back to, one a line, within `maxBytes` of UTF-8: what the user
- * said last before the chunk (what was asked or agreed to), then the results and messages that first name the ids and
- * values which the chunk uses, the rarest first. A fault whose proof lies in another chunk cannot be seen without them.
+ * Earlier spans that the steps of a chunk go back to, as many as fit into `maxBytes` of UTF-8: what the user said last
+ * before the chunk (what was asked or agreed to), then the results and messages that first name the ids and values which
+ * the chunk uses, the rarest first. A fault whose proof lies in another chunk cannot be seen without them.
  */
-export function renderEarlierSpans(
+export function findEarlierSpans(
   trajectory: Trajectory,
   steps: readonly number[],
   aliases: SpanAliases,
   maxBytes: number,
-): string {
-  const first = steps[0] ?? 0;
-  const lines: string[] = [];
+): EarlierSpan[] {
+  const kept: EarlierSpan[] = [];
   let left = maxBytes;
-  for (const { step, value } of pointedAt(trajectory, first, steps)) {
-    const excerpt = excerptOf(trajectory.steps[step], value);
-    if (excerpt === null) continue;
-    const line = `@earlier ${aliases.of(step)}: ${excerpt}\n`;
-    const bytes = new TextEncoder().encode(line).length;
-    if (bytes > left) break;
-    lines.push(line);
-    left -= bytes;
+  for (const earlier of pointedAt(trajectory, steps[0] ?? 0, steps)) {
+    const line = renderEarlierSpan(trajectory, earlier, aliases);
+    left -= new TextEncoder().encode(line).length;
+    if (left < 0) break;
+    if (line !== '') kept.push(earlier);
   }
-  return lines.join('');
+  return kept;
 }
 
-interface Pointed {
-  readonly step: number;
-  /** What points there; `null` shows the step's beginning. */
-  readonly value: string | null;
+/** One line with an excerpt; empty where the step says nothing. */
+export function renderEarlierSpan(
+  trajectory: Trajectory,
+  { step, value }: EarlierSpan,
+  aliases: SpanAliases,
+): string {
+  const excerpt = excerptOf(trajectory.steps[step], value);
+  return excerpt === null ? '' : `@earlier ${aliases.of(step)}: ${excerpt}\n`;
 }
 
-function pointedAt(trajectory: Trajectory, first: number, steps: readonly number[]): Pointed[] {
-  const lastWord = trajectory.steps.findLastIndex(
-    ({ index, parts }) =>
-      index < first && parts.some(({ role, block }) => role === 'user' && block.type === 'text'),
-  );
+function pointedAt(trajectory: Trajectory, first: number, steps: readonly number[]): EarlierSpan[] {
+  const lastWord = lastUserText(trajectory, first);
   const sources = valueSourcesOf(trajectory);
   const found = new Map<number, { score: number; value: string }>();
   for (const value of valuesOf(trajectory, steps)) {
+    if (sources.searched(value) > MOST_SEARCHED) continue;
     const places: number[] = [];
     for (const { step } of sources.before(value, first)) {
       if (step >= 0) places.push(step);
@@ -66,6 +67,17 @@ function pointedAt(trajectory: Trajectory, first: number, steps: readonly number
     .sort(([a, x], [b, y]) => y.score - x.score || b - a)
     .map(([step, { value }]) => ({ step, value }));
   return lastWord < 0 ? ranked : [{ step: lastWord, value: null }, ...ranked];
+}
+
+/** Index of the last step before `first` in which the user says something, -1 if there is none. */
+function lastUserText({ steps }: Trajectory, first: number): number {
+  let at = first - 1;
+  while (
+    at >= 0 &&
+    steps[at]?.parts.some(({ role, block }) => role === 'user' && block.type === 'text') !== true
+  )
+    at--;
+  return at;
 }
 
 /** Ids, amounts and names of things: words with a digit, and what arguments of calls say in a word or two. */

@@ -80,7 +80,9 @@ function fillChunks(measured: Measured, settings: ChunkSettings, budget: number)
   const span = (step: number, overlap: boolean): ChunkSpan =>
     wholeSpan(steps[step]?.spanId ?? '', step, overlap);
   const push = (spans: readonly ChunkSpan[], bodyTokens: number): void => {
-    chunks.push({ index: chunks.length, spans, tokens: headerTokens(renderer.header(spans)) + bodyTokens });
+    const earlier = renderer.earlierSpans(spans);
+    const tokens = headerTokens(renderer.header(spans, earlier)) + bodyTokens;
+    chunks.push({ index: chunks.length, spans, earlier, tokens });
   };
   /** Room beside the header of a chunk that begins at the step; a part, so that the header counts at its longest. */
   const capacityAt = (step: number): number => {

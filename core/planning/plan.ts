@@ -13,10 +13,20 @@ export interface ChunkSpan {
   readonly overlap: boolean;
 }
 
+/** A span before a chunk of which the chunk shows an excerpt. */
+export interface EarlierSpan {
+  /** Index of the step in the trajectory. */
+  readonly step: number;
+  /** What points there, shown with the text around it; `null` shows the step's beginning. */
+  readonly value: string | null;
+}
+
 export interface Chunk {
   /** 0-based. */
   readonly index: number;
   readonly spans: readonly ChunkSpan[];
+  /** Found once, by the planner: the index of values takes the whole session, and whoever renders needs one chunk. */
+  readonly earlier?: readonly EarlierSpan[];
   /** Estimated tokens of the rendered spans and header, without the instructions. */
   readonly tokens: number;
 }

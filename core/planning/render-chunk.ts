@@ -3,7 +3,7 @@ import { codePoints } from '../prompting/render-text.ts';
 import type { SpanAliases } from '../prompting/span-aliases.ts';
 import type { Trajectory } from '../trajectory/trajectory.ts';
 import { makeHeader } from './chunk-header.ts';
-import type { Chunk, ChunkPlan, ChunkSettings, ChunkSpan } from './plan.ts';
+import type { Chunk, ChunkPlan, ChunkSettings, ChunkSpan, EarlierSpan } from './plan.ts';
 
 export interface RenderedChunk {
   /** Goal, system prompt, tools, what went before; the same for all calls on this chunk. */
@@ -23,7 +23,7 @@ export function renderChunk(trajectory: Trajectory, plan: ChunkPlan, chunk: Chun
     plan.mode === 'direct' &&
     chosen.spans.length === trajectory.steps.length &&
     chosen.spans.every((span) => span.part === null);
-  return makeChunkRenderer(trajectory, plan.settings, whole).render(chosen.spans);
+  return makeChunkRenderer(trajectory, plan.settings, whole).render(chosen.spans, chosen.earlier);
 }
 
 /** Renders the whole trajectory as one text, with its header, whatever its length. */
@@ -36,13 +36,15 @@ export function renderWhole(trajectory: Trajectory, settings: ChunkSettings): Re
 /** Planner and renderer go through this one, so that a plan's token figures are those of the text. */
 export interface ChunkRenderer {
   readonly steps: StepRenderer;
-  /** Sections of the header, each with its line end. */
-  header(spans: readonly ChunkSpan[]): readonly string[];
+  /** Spans before these that they go back to. */
+  earlierSpans(spans: readonly ChunkSpan[]): readonly EarlierSpan[];
+  /** Sections of the header, each with its line end. `earlier` is looked up where it is not known. */
+  header(spans: readonly ChunkSpan[], earlier?: readonly EarlierSpan[]): readonly string[];
   /** The same without what depends on every span: what a planner counts before it knows them. */
   headerAt(first: ChunkSpan): readonly string[];
   /** One span of a chunk, with its line end. */
   span(span: ChunkSpan): string;
-  render(spans: readonly ChunkSpan[]): RenderedChunk;
+  render(spans: readonly ChunkSpan[], earlier?: readonly EarlierSpan[]): RenderedChunk;
 }
 
 export function makeChunkRenderer(
@@ -56,11 +58,11 @@ export function makeChunkRenderer(
     const shown = new Set(spans.filter((span) => span.part === null).map((span) => span.step));
     return headers.sections(spans[0]?.step ?? 0, (step) => shown.has(step), steps);
   };
-  const header = (spans: readonly ChunkSpan[]): readonly string[] => [
-    headers.ofSteps(
-      spans.map((span) => span.step),
-      steps,
-    ),
+  const stepsOf = (spans: readonly ChunkSpan[]): number[] => spans.map(({ step }) => step);
+  const earlierSpans = (spans: readonly ChunkSpan[]): readonly EarlierSpan[] =>
+    headers.earlierSpans(stepsOf(spans), steps);
+  const header = (spans: readonly ChunkSpan[], earlier = earlierSpans(spans)): readonly string[] => [
+    headers.ofSteps(stepsOf(spans), earlier, steps),
     ...sections(spans),
   ];
   const span = ({ step, part }: ChunkSpan): string => {
@@ -71,11 +73,12 @@ export function makeChunkRenderer(
   };
   return {
     steps,
+    earlierSpans,
     header,
     headerAt: (first) => sections([first]),
     span,
-    render(spans) {
-      const head = header(spans).join('');
+    render(spans, earlier) {
+      const head = header(spans, earlier).join('');
       const body = spans.map(span).join('');
       return { header: head, body, text: head + body, aliases: steps.aliases };
     },

@@ -20,11 +20,15 @@ export function splitChunk(
   counter: TokenCounter,
 ): readonly [Chunk, Chunk] | null {
   const renderer = makeChunkRenderer(trajectory, plan.settings, false);
-  const make = (spans: readonly ChunkSpan[]): Chunk => ({
-    index: chunk.index,
-    spans,
-    tokens: counter.count(renderer.render(spans).text),
-  });
+  const make = (spans: readonly ChunkSpan[]): Chunk => {
+    const earlier = renderer.earlierSpans(spans);
+    return {
+      index: chunk.index,
+      spans,
+      earlier,
+      tokens: counter.count(renderer.render(spans, earlier).text),
+    };
+  };
   const fresh = chunk.spans.filter((span) => !span.overlap);
   const [only] = fresh;
   if (only === undefined) return null;

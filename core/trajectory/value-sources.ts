@@ -21,8 +21,8 @@ const free: Charge = () => {};
 export class ValueSources {
   readonly #steps: readonly { readonly index: number; readonly byUser: boolean; readonly text: string }[];
   /** Rows of `#steps` in which a word or a number occurs, in order: what is asked for is looked for in these only. */
-  readonly #withWord = new Map<string, number[]>();
-  readonly #withNumber = new Map<number, number[]>();
+  #withWord: ReadonlyMap<string, readonly number[]> | undefined;
+  #withNumber: ReadonlyMap<number, readonly number[]> | undefined;
 
   constructor(trajectory: Trajectory) {
     const rows = trajectory.steps.flatMap((step) =>
@@ -42,10 +42,29 @@ export class ValueSources {
       { index: -1, byUser: false, text: fold(trajectory.systemPrompt ?? '') },
       ...rows,
     ].filter(({ text }) => text !== '');
+  }
+
+  /** Made when first asked: whoever looks for words only pays for words only. */
+  get #wordRows(): ReadonlyMap<string, readonly number[]> {
+    this.#withWord ??= this.#rowsBy((text) => text.match(WORD) ?? []);
+    return this.#withWord;
+  }
+
+  get #numberRows(): ReadonlyMap<number, readonly number[]> {
+    this.#withNumber ??= this.#rowsBy(numbersIn);
+    return this.#withNumber;
+  }
+
+  #rowsBy<K>(keysOf: (text: string) => readonly K[]): Map<K, number[]> {
+    const rowsBy = new Map<K, number[]>();
     for (const [row, { text }] of this.#steps.entries()) {
-      for (const word of new Set(text.match(WORD))) remember(this.#withWord, word, row);
-      for (const number of new Set(numbersIn(text))) remember(this.#withNumber, number, row);
+      for (const key of keysOf(text)) {
+        const rows = rowsBy.get(key);
+        if (rows === undefined) rowsBy.set(key, [row]);
+        else if (rows.at(-1) !== row) rows.push(row);
+      }
     }
+    return rowsBy;
   }
 
   /** The places before a step that name the value, first to last. */
@@ -63,10 +82,20 @@ export class ValueSources {
     }
   }
 
+  /** How many texts `before` would look through for the value, at most. */
+  searched(value: string | number): number {
+    return this.#rowsWith(typeof value === 'number' ? value : fold(value)).length;
+  }
+
   #rowsWith(wanted: string | number): readonly number[] {
-    if (typeof wanted === 'number') return this.#withNumber.get(wanted) ?? [];
-    const [word] = wanted.match(WORD) ?? [];
-    return word === undefined ? this.#steps.map((_, row) => row) : (this.#withWord.get(word) ?? []);
+    if (typeof wanted === 'number') return this.#numberRows.get(wanted) ?? [];
+    const [first, ...others] = wanted.match(WORD) ?? [];
+    if (first === undefined) return this.#steps.map((_, row) => row);
+    // Every word of the value stands whole where the value does: the rarest leaves the fewest texts to search.
+    return others.reduce((rarest, word) => {
+      const rows = this.#wordRows.get(word) ?? [];
+      return rows.length < rarest.length ? rows : rarest;
+    }, this.#wordRows.get(first) ?? []);
   }
 }
 
@@ -81,14 +110,8 @@ export function valueSourcesOf(trajectory: Trajectory): ValueSources {
   return made;
 }
 
-/** A value stands between word boundaries, so its first word is a whole word of the text. */
+/** A value stands between word boundaries, so each of its words is a whole word of the text. */
 const WORD = /[\p{L}\p{N}_]+/gu;
-
-function remember<K>(index: Map<K, number[]>, key: K, row: number): void {
-  const rows = index.get(key);
-  if (rows === undefined) index.set(key, [row]);
-  else rows.push(row);
-}
 
 type Part = Trajectory['steps'][number]['parts'][number];
 
