@@ -7,6 +7,7 @@ import { benchDeepTokens } from './deep-tokens.ts';
 import { benchFormats } from './formats.ts';
 import { benchIngest } from './ingest.ts';
 import { benchPage } from './page.ts';
+import { benchReference } from './reference.ts';
 import { benchSpeed } from './speed.ts';
 import { benchTokens } from './tokens.ts';
 import { isParseArgsError } from './usage-error.ts';
@@ -21,6 +22,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['formats', benchFormats],
   ['ingest', benchIngest],
   ['page', (args) => benchPage(args)],
+  ['reference', benchReference],
   ['speed', (args) => benchSpeed(args)],
   ['tokens', benchTokens],
 ]);

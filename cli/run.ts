@@ -92,7 +92,11 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
           .default('low'),
       )
       .option('--votes <n>', 'how often the judge votes', positiveInteger, 1)
-      .option('--concurrency <n>', 'sessions at the same time; default 8 with a model', positiveInteger)
+      .option(
+        '--concurrency <n>',
+        "sessions, and calls of the model, at the same time; default: by the model's limits (16 for a service)",
+        positiveInteger,
+      )
       .addOption(store())
       .option(
         '--fail-on <what>',

@@ -23,7 +23,13 @@ export { ErrorName } from './errors/error-names.ts';
 export * from './errors/errors.ts';
 export type { Detection, LibraryOptions, RootCauseAnalysis } from './library.ts';
 export { analyzeRootCause, detectFailures, diagnoseSession } from './library.ts';
-export type { Model, ModelAnswer, ModelLimits, ModelRequest, Usage } from './model/port.ts';
+export type {
+  GivenAnswer as ModelAnswer,
+  GivenModel as Model,
+  GivenRequest as ModelRequest,
+  ModelLimits,
+  Usage,
+} from './model/port.ts';
 export type { FormatLine, SessionInput } from './reading/registry.ts';
 export { listFormats, readSessions } from './reading/registry.ts';
 export type { StrandsExport, StrandsFailureOutput } from './report-build/strands.ts';

@@ -12,7 +12,8 @@ import type {
 } from './diagnosis/schema.ts';
 import { ConfigurationInvalidError, SessionInvalidError } from './errors/errors.ts';
 import type { CallRecord } from './model/call-record.ts';
-import type { Model } from './model/port.ts';
+import { completeModel } from './model/complete-model.ts';
+import type { GivenModel } from './model/port.ts';
 import { makeTokenCounter } from './planning/tokens/make-token-counter.ts';
 import { withEffects } from './report-build/effects.ts';
 import { decideOutcome } from './report-build/outcome.ts';
@@ -28,12 +29,13 @@ import {
 } from './stages/pipeline.ts';
 
 /**
- * Everything has a default but the model: an object with `spec`, `limits` and `ask` (core/model/port.ts), one of
- * ours (`createModel` of 'rootspan/models') or your own. `taxonomy` replaces the built-in one, `guidelines` are added to the detection prompt.
+ * Everything has a default but the model: one of ours (`createModel` of 'rootspan/models') or an object of your own with
+ * `spec` and `ask` (core/model/port.ts). `taxonomy` replaces the built-in one, `guidelines` are added to the detection
+ * prompt.
  */
 export interface LibraryOptions extends Partial<DiagnosisOptions> {
-  readonly model: Model;
-  /** Chunks analysed at once. Default 4. */
+  readonly model: GivenModel;
+  /** Chunks analysed at once. Default: as many as the model's limits say. */
   readonly concurrency?: number;
   readonly onProgress?: (progress: Progress) => void;
 }
@@ -164,7 +166,7 @@ const EPOCH = new Date(0).toISOString();
 function setUp({ model, concurrency, onProgress, ...diagnosisOptions }: LibraryOptions) {
   return {
     deps: {
-      model,
+      model: completeModel(model),
       counter: makeTokenCounter(),
       ...(concurrency === undefined ? {} : { concurrency }),
       ...(onProgress === undefined ? {} : { onProgress }),

@@ -1,18 +1,14 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { build } from 'esbuild';
-import { bundleReportPage, REPORT_PAGES } from '../cli/shell/report-assets.ts';
 import {
-  BUNDLE,
   buildConstruct,
   buildLambdas,
   COLD_IMPORT_BUDGET_MS,
   lambdaSteps,
   measureBundles,
-  REQUIRE,
 } from './lambda-bundles.ts';
+import { buildPackage, buildReportPages, buildTypes } from './package-bundles.ts';
 
 /**
  * Builds everything that is shipped: one bundle a Lambda step, the command line and the library (dependencies stay
@@ -26,75 +22,16 @@ const root = path.resolve(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
 const bundles = path.join(dist, 'lambdas');
 
-/** The pages of `rootspan report`, beside the command line that fills them. */
-async function buildReportPages(): Promise<void> {
-  mkdirSync(path.join(dist, 'report'), { recursive: true });
-  for (const page of REPORT_PAGES) {
-    const { script, style } = await bundleReportPage(page);
-    writeFileSync(path.join(dist, 'report', `${page}.js`), script);
-    writeFileSync(path.join(dist, 'report', `${page}.css`), style);
-  }
-}
-
-/**
- * Command line and library, split where the source imports late, so that a command loads only what it needs. What they
- * use is inside, but zod, whose types are part of the library's: an install is a third of what the packages would be.
- */
-async function buildPackage(): Promise<void> {
-  const { metafile } = await build({
-    ...BUNDLE,
-    entryPoints: {
-      index: 'core/index.ts',
-      models: 'adapters/models/create-model.ts',
-      'cli/rootspan': 'cli/main.ts',
-    },
-    outdir: dist,
-    outExtension: { '.js': '.mjs' },
-    chunkNames: 'chunks/[name]-[hash]',
-    splitting: true,
-    minifyWhitespace: true,
-    legalComments: 'none',
-    mainFields: ['module', 'main'],
-    banner: { js: REQUIRE },
-    external: ['zod', 'esbuild'],
-    metafile: true,
-  });
-  writeFileSync(path.join(dist, 'third-party-licenses.txt'), licensesOf(Object.keys(metafile.inputs)));
-}
-
-/** The licence of each package that the bundles hold, as its authors ask. */
-function licensesOf(inputs: readonly string[]): string {
-  const folders = inputs.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/u.exec(file)?.[0] ?? []);
-  return [...new Set(folders)]
-    .sort()
-    .map((folder) => {
-      const licence = readdirSync(path.join(root, folder)).find((file) => /^licen[cs]e/iu.test(file));
-      const { name, version, license } = JSON.parse(
-        readFileSync(path.join(root, folder, 'package.json'), 'utf8'),
-      );
-      const text = licence === undefined ? '' : readFileSync(path.join(root, folder, licence), 'utf8');
-      return `${name} ${version} (${license})\n\n${text}`;
-    })
-    .join(`\n${'-'.repeat(80)}\n\n`);
-}
-
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
 const steps = lambdaSteps();
 rmSync(values.quick ? bundles : dist, { recursive: true, force: true });
 await buildLambdas(bundles, steps);
 
 if (!values.quick) {
-  await buildPackage();
+  await buildPackage(dist);
   await buildConstruct(dist);
-  await buildReportPages();
-  execFileSync(
-    process.execPath,
-    [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'],
-    {
-      cwd: root,
-      stdio: 'inherit',
-    },
-  );
+  await buildReportPages(dist);
+  buildTypes(dist);
   const shipped = readdirSync(dist, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(path.join(entry.parentPath, entry.name)).size, 0);

@@ -6,7 +6,7 @@ import {
 import { NodeHttp2Handler } from '@smithy/node-http-handler';
 import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
 import { findCapabilities, limitsOf, type ModelCapabilities } from '../../core/model/capabilities.ts';
-import { classifyModelFault, type ModelFault } from '../../core/model/classify-model-fault.ts';
+import { classifyModelFault, faultOfError, type ModelFault } from '../../core/model/classify-model-fault.ts';
 import type { Model, ModelAnswer, ModelRequest } from '../../core/model/port.ts';
 import { priceUsage } from '../../core/model/price-usage.ts';
 import { acceptCompletion, readCompletion } from '../../core/model/read-completion.ts';
@@ -106,27 +106,6 @@ async function send(
     });
     return { output };
   } catch (cause) {
-    return { fault: describeFault(cause) };
+    return { fault: faultOfError(cause) };
   }
-}
-
-/** The SDK's errors carry their name and `$metadata.httpStatusCode`; those of the connection a `code`. */
-function describeFault(error: unknown): ModelFault {
-  if (!(error instanceof Error)) return { message: String(error), cause: error };
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  return {
-    name: code === '' ? error.name : code,
-    status: readStatus(error),
-    message: error.message,
-    cause: error,
-  };
-}
-
-function readStatus(error: Error): number | undefined {
-  if (!('$metadata' in error) || typeof error.$metadata !== 'object' || error.$metadata === null)
-    return undefined;
-  const metadata = error.$metadata;
-  return 'httpStatusCode' in metadata && typeof metadata.httpStatusCode === 'number'
-    ? metadata.httpStatusCode
-    : undefined;
 }

@@ -8,6 +8,7 @@ import type { BedrockSettings } from './bedrock.ts';
 import { budgetedModel } from './budgeted.ts';
 import { cachedModel } from './cached.ts';
 import { noneModel } from './none.ts';
+import { pacedModel } from './paced.ts';
 import { retryingModel } from './retrying.ts';
 
 export interface ModelDeps {
@@ -21,6 +22,8 @@ export interface ModelDeps {
   readonly bedrock?: BedrockSettings;
   /** Held before each call that is paid for; a cached answer costs nothing. Not used for batch, replay and none. */
   readonly budget?: { readonly budget: Budget; readonly counter: TokenCounter };
+  /** Calls under way at the same time; default: by the model's limits. Not used for batch, replay and none. */
+  readonly callsAtOnce?: number;
   /** Longest wait for one answer; default 5 minutes. */
   readonly timeoutMs?: number;
 }
@@ -68,12 +71,14 @@ export function keepModels(deps: ModelDeps): (spec: string) => Promise<Model> {
   };
 }
 
-function decorate(asked: Model, { retry, cache, budget }: ModelDeps): Model {
-  const model = budget === undefined ? asked : budgetedModel(asked, budget.budget, budget.counter);
+function decorate(asked: Model, { retry, cache, budget, callsAtOnce }: ModelDeps): Model {
+  const bounded = callsAtOnce === undefined ? asked : { ...asked, limits: { ...asked.limits, callsAtOnce } };
+  const model = budget === undefined ? bounded : budgetedModel(bounded, budget.budget, budget.counter);
+  // While one waits to be asked again, others may be: the pause is not counted as a call.
   const patient =
     retry === undefined
       ? model
-      : retryingModel(model, {
+      : retryingModel(pacedModel(model), {
           sleep: retry.sleep ?? (async (ms) => void (await delay(ms))),
           random: retry.random ?? Math.random,
         });

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/base/json.ts';
 import { ConfigurationInvalidError } from '../../core/errors/errors.ts';
 import { UnusableAnswerError } from '../../core/model/answer-defect.ts';
 import { capabilitiesOfSpec, limitsOf } from '../../core/model/capabilities.ts';
-import { classifyModelFault } from '../../core/model/classify-model-fault.ts';
+import { classifyModelFault, faultOfError } from '../../core/model/classify-model-fault.ts';
 import type { Model, ModelAnswer, ModelRequest } from '../../core/model/port.ts';
 import { priceUsage } from '../../core/model/price-usage.ts';
 import { acceptCompletion, readCompletion } from '../../core/model/read-completion.ts';
@@ -161,12 +161,11 @@ async function post(settings: OpenAiSettings, body: JsonObject): Promise<{ json:
     status = response.status;
     text = await response.text();
   } catch (cause) {
-    // fetch says "fetch failed" and keeps the reason (ECONNRESET, ENOTFOUND) in its cause.
+    const fault = faultOfError(cause);
     throw classifyModelFault({
+      ...fault,
       status: 503,
-      name: nameOf(cause),
-      message: describe(cause, settings.baseUrl),
-      cause,
+      message: `no answer from ${settings.baseUrl}: ${fault.message}`,
     });
   }
   if (status < 200 || status >= 300) return { status, ...readRefusal(text) };
@@ -222,17 +221,4 @@ function readRefusal(text: string): { name?: string | undefined; message: string
   const { error } = parsed.data;
   if (typeof error === 'string') return { message: error };
   return { message: error.message, name: String(error.code ?? error.type ?? '') };
-}
-
-function nameOf(error: unknown): string {
-  if (!(error instanceof Error)) return '';
-  const inner = error.cause;
-  if (inner instanceof Error && 'code' in inner && typeof inner.code === 'string') return inner.code;
-  return error.name;
-}
-
-function describe(error: unknown, baseUrl: string): string {
-  const reason = error instanceof Error ? error.message : String(error);
-  const inner = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return `no answer from ${baseUrl}: ${reason}${inner}`;
 }

@@ -5,8 +5,11 @@ const WORDS =
     ' ',
   );
 
-/** A made session of many spans of some hundred tokens each, calls and results in turn. Equal for equal sizes. */
-export function madeSession(spanCount: number): Session {
+/**
+ * A made session of many spans of some hundred tokens each (times `factor`), calls and results in turn. Equal for equal
+ * sizes.
+ */
+export function madeSession(spanCount: number, factor = 1): Session {
   const text = (seed: number, words: number): string =>
     Array.from(
       { length: words },
@@ -35,7 +38,7 @@ export function madeSession(spanCount: number): Session {
           {
             role: 'assistant',
             content: [
-              { type: 'text', text: text(i, 30) },
+              { type: 'text', text: text(i, 30 * factor) },
               {
                 type: 'tool_use',
                 toolCallId: `call_${call}`,
@@ -51,7 +54,7 @@ export function madeSession(spanCount: number): Session {
       ...base,
       kind: 'execute_tool',
       toolCall: { name: 'lookup', arguments: { query: text(i - 1, 4) }, toolCallId: `call_${call}` },
-      toolResult: { content: text(i, 40), isError: false, toolCallId: `call_${call}` },
+      toolResult: { content: text(i, 40 * factor), isError: false, toolCallId: `call_${call}` },
     };
   });
   return {

@@ -117,7 +117,7 @@ export async function pipelineDeps(
   spec: string,
   store: OpenStore | null,
   io: CliIo,
-  record?: string,
+  { record, concurrency }: { readonly record?: string; readonly concurrency?: number },
 ): Promise<PipelineDeps> {
   const openaiApiKey = io.env.OPENAI_API_KEY;
   await requireServer(spec);
@@ -125,6 +125,7 @@ export async function pipelineDeps(
     retry: { sleep: sayWaits(io) },
     ...(store === null ? {} : { cache: store.objects }),
     ...(openaiApiKey === undefined ? {} : { openaiApiKey }),
+    ...(concurrency === undefined ? {} : { callsAtOnce: concurrency }),
   });
   return {
     model: record === undefined ? model : await recorded(model, record),

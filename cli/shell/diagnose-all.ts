@@ -3,7 +3,7 @@ import type { DiagnosisOptions } from '../../core/diagnosis/options.ts';
 import type { Diagnosis } from '../../core/diagnosis/schema.ts';
 import { ErrorName } from '../../core/errors/error-names.ts';
 import { RootspanError } from '../../core/errors/errors.ts';
-import type { Model } from '../../core/model/port.ts';
+import { CALLS_AT_ONCE, type Model } from '../../core/model/port.ts';
 import { type VerdictPolicy, verdict } from '../../core/report-build/verdict.ts';
 import type { Session } from '../../core/session/session.ts';
 import { type DiagnoseDeps, diagnose } from '../../core/stages/pipeline.ts';
@@ -29,7 +29,7 @@ export interface DiagnoseAllFlags extends OutputFlags {
   readonly record?: string;
   readonly policy: VerdictPolicy;
   readonly exitZero?: boolean;
-  /** Sessions at the same time. */
+  /** Sessions, and calls of the model, at the same time. */
   readonly concurrency?: number;
   /** Sessions known to be good, on which synthesised constraints are tried. */
   readonly healthy?: DiagnoseDeps['healthy'] & object;
@@ -38,10 +38,11 @@ export interface DiagnoseAllFlags extends OutputFlags {
 }
 
 /**
- * Sessions at the same time when nobody says: a session waits for its model nearly all of its time, and eight are what an
- * account's default quota bears. Without a model it is work for the processor, which is one.
+ * Sessions at the same time when nobody says: a session waits for its model nearly all of its time, so as many as the
+ * model may have calls. Where no service is asked it is work for the processor, which is one.
  */
-const defaultConcurrency = (spec: string): number => (/^(bedrock|openai):/u.test(spec) ? 8 : 1);
+const defaultConcurrency = ({ spec, limits }: Model): number =>
+  /^(bedrock|openai):/u.test(spec) ? (limits.callsAtOnce ?? CALLS_AT_ONCE) : 1;
 
 /** The user pressed Ctrl-C: what has been asked is waited for, since it is paid for, and nothing more is asked. */
 class Interrupted extends Error {
@@ -64,7 +65,7 @@ export async function diagnoseAll(
 ): Promise<ExitCode[]> {
   const { policy } = flags;
   const codes: ExitCode[] = [];
-  const { model, ...deps } = await pipelineDeps(flags.model, store, io, flags.record);
+  const { model, ...deps } = await pipelineDeps(flags.model, store, io, flags);
   const writer = resultWriter(flags, policy, store, io);
   const progress = batchProgress(tasks.length, io);
   const counts = new Counts();
@@ -140,7 +141,7 @@ export async function diagnoseAll(
   };
 
   try {
-    await forEachConcurrently(tasks.entries(), flags.concurrency ?? defaultConcurrency(flags.model), work);
+    await forEachConcurrently(tasks.entries(), flags.concurrency ?? defaultConcurrency(model), work);
   } finally {
     release();
     progress.clear();

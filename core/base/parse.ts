@@ -13,6 +13,13 @@ export function parseEnvironment<T extends z.ZodType>(
   );
 }
 
+/** What a caller's own program hands in, by its schema; ConfigurationInvalidError says what was found. */
+export function parseGiven<T extends z.ZodType>(schema: T, value: unknown, what: string): z.output<T> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new ConfigurationInvalidError(`${what} is not as expected: ${explain(parsed.error)}`);
+}
+
 /** What comes in at a door, by its schema; SessionInvalidError says what was found there. */
 export function parseAtDoor<T extends z.ZodType>(schema: T, value: unknown, what: string): z.output<T> {
   const parsed = schema.safeParse(value);

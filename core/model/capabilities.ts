@@ -1,5 +1,5 @@
 import { parseModelSpec } from './parse-spec.ts';
-import type { ModelLimits } from './port.ts';
+import { CALLS_AT_ONCE, type ModelLimits } from './port.ts';
 
 /** USD per million tokens, valid while the prompt (cached parts included) has at most `upToPromptTokens`. */
 export interface PriceTier {
@@ -8,7 +8,7 @@ export interface PriceTier {
   readonly output: number;
 }
 
-export interface ModelCapabilities extends ModelLimits {
+export interface ModelCapabilities extends Required<ModelLimits> {
   /** Name of the row, for messages. */
   readonly family: string;
   /** Temperature may be set. Newer Claude models answer 400 to it. */
@@ -42,7 +42,14 @@ const flat = (input: number, output: number): readonly PriceTier[] => [
   { upToPromptTokens: Number.POSITIVE_INFINITY, input, output },
 ];
 
+/**
+ * Services run many requests side by side, and what an account's quota bears differs by account: where it is less, the
+ * model says so (throttling), and the adapter then has fewer under way.
+ */
+const SERVICE_CALLS_AT_ONCE = 16;
+
 const CLAUDE_4 = {
+  callsAtOnce: SERVICE_CALLS_AT_ONCE,
   contextTokens: 200_000,
   maxOutputTokens: 64_000,
   // Not measured by us: Claude's tokenizer is public only through CountTokens. A fifth is the usual gap on English and JSON.
@@ -116,6 +123,7 @@ const ROWS: readonly Row[] = [
     prices: flat(1, 5),
   },
   {
+    callsAtOnce: SERVICE_CALLS_AT_ONCE,
     family: 'nova-2-lite',
     match: /nova-2-lite/,
     contextTokens: 1_000_000,
@@ -129,6 +137,7 @@ const ROWS: readonly Row[] = [
     prices: flat(0.3, 2.5),
   },
   {
+    callsAtOnce: SERVICE_CALLS_AT_ONCE,
     family: 'gpt-oss-120b',
     match: /gpt-oss-120b/,
     contextTokens: 128_000,
@@ -145,6 +154,7 @@ const ROWS: readonly Row[] = [
 ];
 
 const OPENAI = {
+  callsAtOnce: SERVICE_CALLS_AT_ONCE,
   tokenFactor: 1,
   // Its reasoning models refuse it, and the name does not always tell which they are.
   sampling: false,
@@ -164,6 +174,7 @@ const OPENAI_ROWS: readonly Row[] = [
 
 /** For a model id that no row knows. */
 export const UNKNOWN_MODEL: ModelCapabilities = {
+  callsAtOnce: SERVICE_CALLS_AT_ONCE,
   family: 'unknown',
   contextTokens: 128_000,
   maxOutputTokens: 8_192,
@@ -179,6 +190,7 @@ export const UNKNOWN_MODEL: ModelCapabilities = {
 /** For specs that name no model: the reference's window of 200,000 tokens. */
 export const UNNAMED_MODEL: ModelCapabilities = {
   ...UNKNOWN_MODEL,
+  callsAtOnce: CALLS_AT_ONCE,
   family: 'unnamed',
   contextTokens: 200_000,
   maxOutputTokens: 32_000,
@@ -205,6 +217,11 @@ export function capabilitiesOfSpec(spec: string): ModelCapabilities {
   }
 }
 
-export function limitsOf({ contextTokens, maxOutputTokens, tokenFactor }: ModelCapabilities): ModelLimits {
-  return { contextTokens, maxOutputTokens, tokenFactor };
+export function limitsOf({
+  contextTokens,
+  maxOutputTokens,
+  tokenFactor,
+  callsAtOnce,
+}: ModelCapabilities): Required<ModelLimits> {
+  return { contextTokens, maxOutputTokens, tokenFactor, callsAtOnce };
 }

@@ -81,3 +81,34 @@ export function classifyModelFault(fault: ModelFault): RootspanError {
   }
   return new ConfigurationInvalidError(`the model's service refused the request (${said})`, options);
 }
+
+/**
+ * What an error of a client says: `code` or `name`, the HTTP status where clients put it (`status`, `statusCode`,
+ * `$metadata` of the AWS SDK), and the reason that `fetch` keeps in its cause.
+ */
+export function faultOfError(error: unknown): ModelFault {
+  if (!(error instanceof Error)) return { message: String(error), cause: error };
+  const inner = error.cause instanceof Error ? error.cause : null;
+  return {
+    name: codeOf(inner) ?? codeOf(error) ?? error.name,
+    status: statusOf(error),
+    message: inner === null ? error.message : `${error.message}: ${inner.message}`,
+    cause: error,
+  };
+}
+
+const codeOf = (error: Error | null): string | undefined =>
+  error !== null && 'code' in error && typeof error.code === 'string' && error.code !== ''
+    ? error.code
+    : undefined;
+
+function statusOf(error: object): number | undefined {
+  for (const key of ['status', 'statusCode', 'httpStatusCode'])
+    if (key in error) {
+      const value: unknown = error[key as keyof typeof error];
+      if (typeof value === 'number') return value;
+    }
+  return '$metadata' in error && typeof error.$metadata === 'object' && error.$metadata !== null
+    ? statusOf(error.$metadata)
+    : undefined;
+}

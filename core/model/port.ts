@@ -85,9 +85,37 @@ export interface Model {
   ask(request: ModelRequest): Promise<ModelAnswer>;
 }
 
+/** What a model of the caller's own is asked: the request, and all of it as one text. */
+export interface GivenRequest extends ModelRequest {
+  /** System text, user parts and how to answer, ready to be sent as one message. */
+  readonly prompt: string;
+}
+
+/** What a model of the caller's own may answer: the text, and what it took as far as known. */
+export interface GivenAnswer extends Partial<Omit<ModelAnswer, 'text' | 'usage'>> {
+  readonly text: string;
+  readonly usage?: Partial<Usage>;
+}
+
+/**
+ * A model of the caller's own: `spec` names it in the diagnosis, `ask` sends `request.prompt` and gives the text that
+ * came back. Without `limits` those of a model that nobody knows hold. What `ask` throws is sorted by its status, code
+ * and message: a model that is throttled or away leaves a gap in the diagnosis, one that refuses ends it.
+ */
+export interface GivenModel {
+  readonly spec: string;
+  readonly limits?: Partial<ModelLimits>;
+  ask(request: GivenRequest): Promise<GivenAnswer>;
+}
+
 export interface ModelLimits {
   readonly contextTokens: number;
   readonly maxOutputTokens: number;
   /** Real tokens of this model per o200k_base token, as a safety factor for estimates. */
   readonly tokenFactor: number;
+  /** Calls that one process has under way at the same time at most. Default `CALLS_AT_ONCE`. */
+  readonly callsAtOnce?: number;
 }
+
+/** For a model of which nothing is known; it may be one process on the same machine. */
+export const CALLS_AT_ONCE = 4;

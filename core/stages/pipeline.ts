@@ -11,7 +11,7 @@ import {
   ModelThrottledError,
   ModelUnavailableError,
 } from '../errors/errors.ts';
-import type { Model } from '../model/port.ts';
+import { CALLS_AT_ONCE, type Model } from '../model/port.ts';
 import type { TokenCounter } from '../planning/tokens/counter.ts';
 import type { Session } from '../session/session.ts';
 import { analyzeChunk } from './analyze-chunk.ts';
@@ -42,14 +42,12 @@ export interface DiagnoseDeps {
   readonly model: Model;
   readonly counter: TokenCounter;
   readonly clock: Clock;
-  /** Chunks analysed at once. Default 4. */
+  /** Chunks analysed at once. Default: as many as the model's limits say. */
   readonly concurrency?: number;
   /** Sessions known to be good, to weigh constraints by. */
   readonly healthy?: NonNullable<ConstraintsDeps['healthy']>;
   readonly onProgress?: (progress: Progress) => void;
 }
-
-const CONCURRENCY = 4;
 
 /**
  * The whole diagnosis in process: the same functions that the state machine runs, in the same order.
@@ -98,17 +96,21 @@ export async function analyzeChunks(
   const results: ChunkResult[] = [];
   const open: string[] = [];
   // A fault that somebody must fix ends it: no further call is begun or paid for.
-  await forEachConcurrently(indexes, deps.concurrency ?? CONCURRENCY, async (index) => {
-    try {
-      results.push(await analyzeChunk(prepared, index, deps.model, deps.counter));
-    } catch (error) {
-      // A batch model answers later: the other chunks' requests must still be written down.
-      if (error instanceof ModelPendingError) open.push(...error.requestHashes);
-      else if (isEndOfStage(error)) results.push(chunkNotAnalysed(prepared, index, reasonOf(error)));
-      else throw error;
-    }
-    progress({ stage: 'analyze-chunks', done: results.length + open.length, total });
-  });
+  await forEachConcurrently(
+    indexes,
+    deps.concurrency ?? deps.model.limits.callsAtOnce ?? CALLS_AT_ONCE,
+    async (index) => {
+      try {
+        results.push(await analyzeChunk(prepared, index, deps.model, deps.counter));
+      } catch (error) {
+        // A batch model answers later: the other chunks' requests must still be written down.
+        if (error instanceof ModelPendingError) open.push(...error.requestHashes);
+        else if (isEndOfStage(error)) results.push(chunkNotAnalysed(prepared, index, reasonOf(error)));
+        else throw error;
+      }
+      progress({ stage: 'analyze-chunks', done: results.length + open.length, total });
+    },
+  );
   if (open.length > 0) {
     const hashes = [...new Set(open)].sort();
     throw new ModelPendingError(`${hashes.length} requests wait for their answers`, hashes);
