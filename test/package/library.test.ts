@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -92,7 +92,7 @@ registerHooks({ load(url, context, next) { appendFileSync('loaded.txt', url + '\
       return Object.keys(output.inputs);
     });
   }
-  const AWS = /@aws-sdk|@smithy|adapters\/aws\//u;
+  const AWS = /@aws-sdk|@smithy/u;
   const LOCAL_STORE = /node:sqlite|adapters\/local\//u;
 
   it.each<[string, () => string[]]>([
@@ -161,10 +161,13 @@ export const wrong: Model = { ask: async () => ({ text: '' }) };
     );
     const file = resolution === 'node16' || resolution === 'nodenext' ? 'consumer.mts' : 'consumer.ts';
     const options = [
-      ...['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--types', ''],
+      ...['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022'],
       ...['--module', module, '--moduleResolution', resolution],
     ];
-    expect(() => node([tsc, ...options, file])).not.toThrow();
+    // The compiler writes what it finds to standard output.
+    expect(spawnSync(process.execPath, [tsc, ...options, file], { cwd: app, encoding: 'utf8' }).stdout).toBe(
+      '',
+    );
   });
 });
 
