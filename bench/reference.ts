@@ -16,9 +16,12 @@ import { madeSession } from './speed/made-session.ts';
 
 const run = promisify(execFile);
 
-/** A file of 4 MB in the reference's shape, whose own texts are a million tokens. */
-const SPANS = 1_000;
+/** A file of 4.6 MB in the reference's shape, whose own texts are a million tokens. */
+const SPANS = 1_180;
 const WORDS_FACTOR = 8;
+
+/** A model of the window that the reference takes for granted: 200,000 tokens. */
+const MODEL = 'claude-sonnet-4-5';
 
 const timesSchema = z.object({
   version: z.string(),
@@ -44,7 +47,7 @@ export async function benchReference(argv: readonly string[]): Promise<number> {
   await requireReference(values.python);
   const folder = mkdtempSync(path.join(os.tmpdir(), 'rootspan-reference-'));
   const healthy = madeSession(SPANS, WORDS_FACTOR);
-  const failing = sessionSpans(healthy).at(Math.floor(SPANS / 2) + 1)?.spanId ?? '';
+  const failing = sessionSpans(healthy).at(-1)?.spanId ?? '';
   const failed = withRefusedCall(healthy, failing);
   const file = (name: string, session: Session): string => {
     const at = path.join(folder, `${name}.json`);
@@ -62,7 +65,7 @@ export async function benchReference(argv: readonly string[]): Promise<number> {
     const oursWhole = await runOurs(failedFile, stub);
     const { stdout } = await run(
       values.python,
-      [path.join(import.meta.dirname, 'reference/strands.py'), failedFile, stub.url],
+      [path.join(import.meta.dirname, 'reference/run_detectors.py'), failedFile, stub.url],
       { env: { ...process.env, AWS_ACCESS_KEY_ID: 'stub', AWS_SECRET_ACCESS_KEY: 'stub' } },
     );
     const theirs = timesSchema.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
@@ -126,7 +129,7 @@ async function requireReference(python: string): Promise<void> {
   }
 }
 
-/** A result in the middle becomes an error, which a check finds without a model: there is something to judge. */
+/** The last result becomes an error that nothing puts right, which a check finds without a model: there is something to judge. */
 function withRefusedCall(session: Session, spanId: string): Session {
   return {
     ...session,
@@ -157,7 +160,7 @@ async function runOurs(
     process.execPath,
     [
       path.resolve(import.meta.dirname, '../cli/main.ts'),
-      ...['diagnose', file, '--model', `openai:stub@${stub.url}/v1`, '--store', 'none'],
+      ...['diagnose', file, '--model', `openai:${MODEL}@${stub.url}/v1`, '--store', 'none'],
       ...['--format', 'json', '--exit-zero'],
     ],
     { maxBuffer: 64 * 2 ** 20 },

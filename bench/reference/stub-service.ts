@@ -81,7 +81,6 @@ const textOf = ({ system = [], messages }: Body): string =>
     ),
   ].join('\n\n');
 
-/** The last call of a conversation has the tool's result in it and wants no further one. */
 const chatReply = ({ response_format }: Body): object => ({
   id: 'chatcmpl-1',
   object: 'chat.completion',

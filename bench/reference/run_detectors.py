@@ -1,6 +1,6 @@
 """Runs the detectors of Strands Evals over one session, as its documentation does, and prints what it took as JSON.
 
-usage: strands.py SESSION ENDPOINT   (a Bedrock runtime that answers Converse)
+usage: run_detectors.py SESSION ENDPOINT   (a Bedrock runtime that answers Converse)
 """
 
 import json
