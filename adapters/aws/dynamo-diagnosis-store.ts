@@ -48,6 +48,7 @@ const summarySchema = z.preprocess(
     outcome: z.enum(OUTCOMES),
     agent: z.string().nullable(),
     service: z.string().nullable(),
+    release: z.string().nullable().default(null),
     createdAt: z.string(),
     failureCount: z.number(),
     categories: z.array(z.string()),

@@ -218,6 +218,8 @@ export const diagnosisSchema = z.object({
   goal: z.string().nullable(),
   agent: z.string().nullable(),
   service: z.string().nullable(),
+  /** Version of the agent's code, where its producer names it. */
+  release: z.string().nullable().default(null),
   startedAt: z.string().nullable(),
   endedAt: z.string().nullable(),
   outcome: z.enum(OUTCOMES),

@@ -7,6 +7,8 @@ export interface DiagnosisSummary {
   readonly outcome: Diagnosis['outcome'];
   readonly agent: string | null;
   readonly service: string | null;
+  /** Version of the agent's code; `null` where its producer names none. */
+  readonly release: string | null;
   readonly createdAt: string;
   readonly failureCount: number;
   readonly categories: readonly string[];
@@ -30,6 +32,7 @@ export function summarise(diagnosis: Diagnosis): Omit<DiagnosisSummary, 'superse
     outcome: diagnosis.outcome,
     agent: diagnosis.agent,
     service: diagnosis.service,
+    release: diagnosis.release,
     createdAt: diagnosis.createdAt,
     failureCount: diagnosis.failures.length,
     categories: [...new Set(diagnosis.failures.flatMap((failure) => failure.category))].sort(),

@@ -57,6 +57,7 @@ export function buildDiagnosis(parts: DiagnosisParts): Diagnosis {
     goal: session.goal ?? trajectory.goal,
     agent: session.agent,
     service: session.service,
+    release: session.release ?? null,
     ...timesOf(prepared),
     outcome: decided.outcome,
     outcomeReason: decided.outcomeReason,

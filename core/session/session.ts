@@ -202,6 +202,8 @@ export const sessionSchema = z.object({
   goal: z.string().nullable(),
   agent: z.string().nullable(),
   service: z.string().nullable(),
+  /** Version of the agent's code as the producer names it (OpenTelemetry `service.version`). */
+  release: z.string().optional(),
   unread: z.array(unreadSchema),
 });
 export type Session = z.infer<typeof sessionSchema>;

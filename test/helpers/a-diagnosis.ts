@@ -12,6 +12,7 @@ export function aDiagnosis(parts: Partial<Diagnosis> = {}): Diagnosis {
     goal: 'Refund the flight',
     agent: 'airline',
     service: 'support',
+    release: null,
     startedAt: '2026-03-01T09:00:00.000Z',
     endedAt: '2026-03-01T09:05:00.000Z',
     outcome: 'FAILED',

@@ -157,6 +157,9 @@ function buildSession(
   const service = works
     .map((work) => work.raw.resource['service.name'])
     .find((name) => typeof name === 'string' && !name.startsWith('unknown_service'));
+  const release = works
+    .map((work) => work.raw.resource['service.version'])
+    .find((version) => typeof version === 'string' && version !== '');
   const agent =
     works.find((work) => work.content.kind === 'invoke_agent' && work.agent !== null)?.agent ??
     works.find((work) => work.agent !== null)?.agent;
@@ -167,6 +170,7 @@ function buildSession(
     goal: null,
     agent: agent ?? null,
     service: typeof service === 'string' ? service : null,
+    ...(typeof release === 'string' ? { release } : {}),
     unread: nothingOfAnAgent(works),
   };
 }

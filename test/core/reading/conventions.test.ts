@@ -3,12 +3,16 @@ import { CONVENTIONS, conventionFor } from '../../../core/reading/conventions/in
 import { type Block, sessionSpans } from '../../../core/session/session.ts';
 import {
   agents,
+  answer,
+  chat,
   fixture,
+  flatSpan,
   inferences,
   onlySession,
   recordsOf,
   spanById,
   tools,
+  user,
 } from '../../helpers/telemetry.ts';
 
 const callsOf = (blocks: readonly Block[]): string[] =>
@@ -415,4 +419,11 @@ it('messages in every vocabulary become the same blocks', async () => {
       { role: 'tool', content: [result] },
     ]);
   }
+});
+
+it("the release is the producer's version of the agent's code; without one there is none", () => {
+  const asked = chat([user('Hello')], [answer('Good day.')]);
+  const resource = { 'service.name': 'shop', 'service.version': '2.4.1' };
+  expect(onlySession([flatSpan('a', { attributes: asked, resource })]).release).toBe('2.4.1');
+  expect(onlySession([flatSpan('a', { attributes: asked })])).not.toHaveProperty('release');
 });
