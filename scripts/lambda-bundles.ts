@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
+import { copyFileSync, readdirSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type BuildOptions, build } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 /** What `npm run build` ships for the Lambda steps and `npm run bench -- speed` measures: made and measured here alone. */
 
@@ -30,19 +31,53 @@ export function lambdaSteps(): string[] {
   return readdirSync(path.join(root, 'lambdas')).sort();
 }
 
+const RANKS = 'js-tiktoken/ranks/o200k_base';
+const RANKS_FILE = 'o200k_base.cjs';
+
+/**
+ * The tokenizer's ranks are 2.3 MB of text, more than all the rest of a handler: beside the bundle, so that they are
+ * parsed when a step first counts and not whenever it starts.
+ */
+const ranksBeside: Plugin = {
+  name: 'ranks-beside',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^js-tiktoken\/ranks\/o200k_base$/ }, ({ path }) => ({ path, namespace: 'ranks' }));
+    onLoad({ filter: /.*/, namespace: 'ranks' }, () => ({
+      contents: `const ranks = () => require('./${RANKS_FILE}');
+        export default { get pat_str() { return ranks().pat_str }, get bpe_ranks() { return ranks().bpe_ranks } };`,
+    }));
+    onResolve({ filter: /o200k_base\.cjs$/, namespace: 'ranks' }, ({ path }) => ({ path, external: true }));
+  },
+};
+
 /** One bundle a step, as `<folder>/<step>/index.mjs`. SDK included: it imports in half the time of the runtime's own. */
 export async function buildLambdas(folder: string, steps: readonly string[]): Promise<void> {
-  await build({
+  await bundle(
+    folder,
+    Object.fromEntries(steps.map((step) => [`${step}/index`, `lambdas/${step}/index.ts`])),
+  );
+}
+
+/** Entry points by the path of their bundle in the folder, without the ending; sources from the root. */
+export async function bundle(folder: string, entryPoints: Record<string, string>): Promise<void> {
+  const { metafile } = await build({
     ...BUNDLE,
     target: 'node24',
     minify: true,
-    entryPoints: Object.fromEntries(steps.map((step) => [`${step}/index`, `lambdas/${step}/index.ts`])),
+    metafile: true,
+    plugins: [ranksBeside],
+    entryPoints,
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     // The SDK's ES modules are a third smaller than its CommonJS.
     mainFields: ['module', 'main'],
     banner: { js: REQUIRE },
   });
+  const ranks = createRequire(import.meta.url).resolve(RANKS);
+  for (const [file, { inputs }] of Object.entries(metafile.outputs)) {
+    if (Object.keys(inputs).some((input) => input.startsWith('ranks:')))
+      copyFileSync(ranks, path.join(root, path.dirname(file), RANKS_FILE));
+  }
 }
 
 /** The construct, for CDK apps of either module system; beside the bundles that it deploys (dist/lambdas). */

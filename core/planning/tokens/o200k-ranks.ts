@@ -27,4 +27,4 @@ function decodeRanks(lines: string): Ranks {
 }
 
 /** How the encoding cuts text into pieces before it merges bytes. */
-export const O200K_PIECES: RegExp = new RegExp(o200k.pat_str, 'gu');
+export const o200kPieces = (flags: string): RegExp => new RegExp(o200k.pat_str, flags);

@@ -1,4 +1,4 @@
-import { O200K_PIECES } from './o200k-ranks.ts';
+import { o200kPieces } from './o200k-ranks.ts';
 
 /** Kinds of ASCII characters as the encoding's expression tells them apart. */
 const OTHER = 0;
@@ -23,7 +23,7 @@ const SLASH = 47;
 const APOSTROPHE = 39;
 const BLANK = 32;
 
-const atIndex = new RegExp(O200K_PIECES.source, 'uy');
+let atIndex: RegExp | undefined;
 
 /**
  * Where the encoding's piece that begins at `start` ends. Does by hand what the expression does on ASCII, at twice its
@@ -32,6 +32,7 @@ const atIndex = new RegExp(O200K_PIECES.source, 'uy');
 export function pieceEnd(text: string, start: number): number {
   const end = asciiPieceEnd(text, start);
   if (end !== null) return end;
+  atIndex ??= o200kPieces('uy');
   atIndex.lastIndex = start;
   // Every character begins some piece; should that fail, one unit is the way on.
   return atIndex.test(text) ? atIndex.lastIndex : start + 1;
