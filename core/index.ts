@@ -30,8 +30,9 @@ export type {
   ModelLimits,
   Usage,
 } from './model/port.ts';
-export type { FormatLine, SessionInput } from './reading/registry.ts';
+export type { FormatLine } from './reading/registry.ts';
 export { listFormats, readSessions } from './reading/registry.ts';
+export type { SessionInput } from './reading/session-reader.ts';
 export type { StrandsExport, StrandsFailureOutput } from './report-build/strands.ts';
 export { toStrandsJson } from './report-build/strands.ts';
 export type { Verdict, VerdictPolicy } from './report-build/verdict.ts';

@@ -78,6 +78,11 @@ export interface Envelope {
   readonly knownBy: string;
   recognise(document: JsonValue): Recognition;
   unpack(document: JsonValue): { readonly records: readonly RawRecord[]; readonly unread: readonly Unread[] };
+  /**
+   * Whether a list of such entries may be cut after this one and its pieces read apart, so that a long file of lines
+   * need not be held. Absent where entries are read in the light of each other.
+   */
+  readonly mayCutAfter?: (entry: JsonValue) => boolean;
 }
 
 /** What a convention understood of one span; assembly adds ids, times, tree and errors of the status. */

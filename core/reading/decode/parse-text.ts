@@ -45,8 +45,8 @@ export function parseText(
   for (const raw of jsonSequence(body.split(/\r?\n/), (part) => parseWithoutNumbers(part).ok)) {
     const line = raw.trim();
     if (line === '') continue;
-    const value = /^[{[]/.test(line) ? parseWithoutNumbers(line) : null;
-    if (value?.ok === true) {
+    const value = parseLine(line);
+    if (value !== null) {
       values.push(value.value);
       if (value.note === 'changed') changedLines += 1;
     } else textLines.push(line);
@@ -55,6 +55,12 @@ export function parseText(
     throw new SessionInvalidError(notJson(source, whole.reason));
   }
   return { document: values, textLines, unread: changed(changedLines, source) };
+}
+
+/** The value of a line without white space around it; `null` when it is no JSON object or list by itself. */
+export function parseLine(line: string): (Decoded & { readonly ok: true }) | null {
+  const value = /^[{[]/.test(line) ? parseWithoutNumbers(line) : null;
+  return value?.ok === true ? value : null;
 }
 
 /** Python writes NaN and Infinity into JSON, which has no such numbers: each is unknown, not a broken file. */
@@ -85,8 +91,8 @@ export function notJson(source: string, complaint: string): string {
   );
 }
 
-function changed(count: number, source: string): Unread[] {
-  if (count === 0) return [];
-  const reason = 'keys that reach object prototypes left out, or broken characters replaced';
-  return [{ where: source, reason, count }];
-}
+/** Cleaned, and nothing missing for it. */
+export const CHANGED = 'keys that reach object prototypes left out, or broken characters replaced';
+
+const changed = (count: number, source: string): Unread[] =>
+  count === 0 ? [] : [{ where: source, reason: CHANGED, count }];

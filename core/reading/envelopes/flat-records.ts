@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { joinCutLines, type LogLine } from '../decode/cut-lines.ts';
+import { parseJson } from '../decode/decode-json.ts';
 import { decodeLogEventMessage, hasTraceId } from '../decode/decode-log-event.ts';
 import type { Envelope, RawRecord } from '../decode/format.ts';
 import { isLogRecord, isSpanRecord, readRecord } from '../decode/raw-record.ts';
@@ -34,6 +35,11 @@ export const flatRecords: Envelope = {
     const known = sample.filter(isOurs).length;
     if (known === 0) return { match: 'no' };
     return { match: 'yes', sure: known === sample.length ? 0.9 : 0.7 };
+  },
+  // A line that was cut into several rows stays in one piece.
+  mayCutAfter: (entry) => {
+    const message = messageOf(entry);
+    return message === null || parseJson(message).ok;
   },
   unpack: (document) => {
     const records: RawRecord[] = [];

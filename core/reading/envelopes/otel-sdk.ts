@@ -24,6 +24,7 @@ export const otelSdk: Envelope = {
     if (known === 0) return { match: 'no' };
     return { match: 'yes', sure: known === sample.length ? 0.94 : 0.75 };
   },
+  mayCutAfter: () => true,
   unpack: (document) => {
     const records: RawRecord[] = [];
     const tally = new UnreadTally('otel-sdk');

@@ -10,6 +10,7 @@ export const otlpJson: Envelope = {
   title: 'OTLP/JSON export',
   knownBy: 'resourceSpans[] or resourceLogs[]',
   recognise: (document) => (requests(document).length > 0 ? { match: 'yes', sure: 0.95 } : { match: 'no' }),
+  mayCutAfter: () => true,
   unpack: (document) => {
     const records: RawRecord[] = [];
     const tally = new UnreadTally('otlp-json');

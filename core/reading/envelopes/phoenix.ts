@@ -33,6 +33,7 @@ export const phoenix: Envelope = {
     const known = sample.filter((item) => asRecord(item) !== null).length;
     return known > 0 && known === sample.length ? { match: 'yes', sure: 0.94 } : { match: 'no' };
   },
+  mayCutAfter: () => true,
   unpack: (document) => {
     const records: RawRecord[] = [];
     const tally = new UnreadTally('phoenix');

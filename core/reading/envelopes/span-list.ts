@@ -17,6 +17,7 @@ export const spanList: Envelope = {
     if (known === 0) return { match: 'no' };
     return { match: 'yes', sure: known === sample.length ? 0.9 : 0.7 };
   },
+  mayCutAfter: () => true,
   unpack: (document) => {
     const records: RawRecord[] = [];
     const tally = new UnreadTally('span-list');
