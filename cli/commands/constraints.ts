@@ -38,7 +38,7 @@ export async function trialSessions<T extends TrialSession['outcome']>(
   io: CliIo,
 ): Promise<readonly (TrialSession & { readonly outcome: T })[]> {
   if (files === undefined || files.length === 0) return [];
-  const { sessions, failedInputs } = await readSessionFiles(files, io);
-  if (failedInputs > 0) throw new UsageError(`${failedInputs} of ${files.length} files could not be read`);
+  const { sessions, failed } = await readSessionFiles(files, io);
+  if (failed > 0) throw new UsageError(`${failed} of the inputs could not be read`);
   return sessions.map(({ session }) => ({ session, outcome }));
 }

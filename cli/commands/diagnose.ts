@@ -10,7 +10,7 @@ import { safeLine } from '../../report/escape.ts';
 import { type OpenStore, openStore } from '../shell/deps.ts';
 import { diagnoseAll } from '../shell/diagnose-all.ts';
 import { UsageError } from '../shell/errors.ts';
-import { ExitCode, worstExitCode } from '../shell/exit-codes.ts';
+import { worstExitCode } from '../shell/exit-codes.ts';
 import { type CliIo, readInput } from '../shell/io.ts';
 import { nameSessions } from '../shell/name-sessions.ts';
 import { openInBrowser } from '../shell/open-in-browser.ts';
@@ -69,7 +69,7 @@ export async function diagnoseCommand(
     ...(flags.guidelines === undefined ? {} : { guidelines: await readGuidelines(flags.guidelines) }),
   };
   const healthy = await trialSessions(flags.healthy, 'healthy', io);
-  const { sessions, failedInputs } = await readSessionFiles(files, io);
+  const { sessions, codes: ofReading } = await readSessionFiles(files, io);
   const store = await openStore(flags.store);
   try {
     const named = await nameSessions(sessions, store?.objects ?? null, io);
@@ -81,7 +81,7 @@ export async function diagnoseCommand(
     };
     const codes = await diagnoseAll(tasks, options, { ...flags, policy, healthy, onDiagnosis }, store, io);
     if (diagnosed.length > 0) await openReport(diagnosed, flags.store, store, io);
-    return worstExitCode(failedInputs > 0 ? [ExitCode.Usage, ...codes] : codes);
+    return worstExitCode([...ofReading, ...codes]);
   } finally {
     await store?.close();
   }

@@ -1,17 +1,22 @@
 import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { type LogEvent, unwrapLogEvents } from '../../core/ingest/envelope.ts';
 import type { LogRow } from '../../core/ingest/fetch-session.ts';
 import { joinCutLines } from '../../core/reading/decode/cut-lines.ts';
 import { parseJson } from '../../core/reading/decode/decode-json.ts';
 import { decodeLogEventMessage } from '../../core/reading/decode/decode-log-event.ts';
 import { examineTelemetry, type TelemetryExam } from '../../core/reading/doctor.ts';
+import { LineReader, type ReadLines } from '../../core/reading/line-reader.ts';
 import { readTelemetry, type Telemetry } from '../../core/reading/read-telemetry.ts';
 import { readSessions } from '../../core/reading/registry.ts';
 import { safeLine } from '../../report/escape.ts';
 import { systemClock } from '../shell/deps.ts';
+import { eachInput } from '../shell/each-input.ts';
 import { UsageError } from '../shell/errors.ts';
-import { ExitCode } from '../shell/exit-codes.ts';
-import { type CliIo, palette, progress, readInput } from '../shell/io.ts';
+import { ExitCode, worstExitCode } from '../shell/exit-codes.ts';
+import { isSessionName } from '../shell/find-inputs.ts';
+import { type CliIo, palette, progress } from '../shell/io.ts';
+import type { OpenInput } from '../shell/open-input.ts';
 import { sinceIso } from '../shell/query.ts';
 import { readDeliveries } from '../shell/read-deliveries.ts';
 
@@ -31,33 +36,45 @@ export async function doctorCommand(
 ): Promise<number> {
   const records: Telemetry['records'][number][] = [];
   const unread: Telemetry['unread'][number][] = [];
-  for (const target of targets) {
-    const telemetry = isLogGroup(target)
-      ? fromEvents(await recentEvents(target, flags.since, io))
-      : await fromFile(target, io);
-    if (telemetry === null) continue;
-    for (const record of telemetry.records) records.push(record);
-    unread.push(...telemetry.unread);
-  }
-  if (records.length + unread.length === 0 && targets.some((target) => !isLogGroup(target)))
-    return ExitCode.Passed;
+  const codes: ExitCode[] = [];
+  const take = (telemetry: Telemetry | null): void => {
+    for (const record of telemetry?.records ?? []) records.push(record);
+    unread.push(...(telemetry?.unread ?? []));
+  };
+  const groups = targets.filter(isLogGroup);
+  const files = targets.filter((target) => !groups.includes(target));
+  for (const group of groups) take(fromEvents(await recentEvents(group, flags.since, io)));
+  codes.push(...(await eachInput(files, io, async (input) => take(await fromInput(input, io)))));
+  if (records.length + unread.length === 0 && files.length > 0) return worstExitCode(codes);
   const exam = examineTelemetry(records, unread);
   if (flags.json ?? !io.outIsTerminal) io.out(`${JSON.stringify(exam, null, 2)}\n`);
   else io.out(render(exam, io));
-  return exam.findings.some(({ severity }) => severity === 'blocks') ? ExitCode.Unknown : ExitCode.Passed;
+  if (exam.findings.some(({ severity }) => severity === 'blocks')) codes.push(ExitCode.Unknown);
+  return worstExitCode(codes);
 }
 
 function isLogGroup(target: string): boolean {
   if (target === '-' || existsSync(target)) return false;
   return (
     /^arn:[^:]+:logs:/.test(target) ||
-    (/^(\/|aws\/)/.test(target) && !/\.(jsonl?|ndjson|log|txt)$/.test(target))
+    (/^(\/|aws\/)/.test(target) && !/[*?[\]{}]/.test(target) && !isSessionName(path.basename(target)))
   );
 }
 
 /** `null` for a session document: no producer has to set anything there. */
-async function fromFile(file: string, io: CliIo): Promise<Telemetry | null> {
-  const text = await readInput(file, io);
+async function fromInput(input: OpenInput, io: CliIo): Promise<Telemetry | null> {
+  if ('text' in input) return await fromText(await input.text(), input.source, io);
+  const found: ReadLines[] = [];
+  const reader = new LineReader(input.source, (read) => found.push(read));
+  for await (const lines of input.lines) reader.push(lines);
+  reader.end();
+  return {
+    records: found.flatMap(({ parts, lines }) => [...parts.records, ...lines.records]),
+    unread: found.flatMap(({ parts, lines }) => [...parts.unreadRecords, ...parts.unread, ...lines.unread]),
+  };
+}
+
+async function fromText(text: string, file: string, io: CliIo): Promise<Telemetry | null> {
   if (holdsEnvelopes(text)) {
     const events: LogEvent[] = [];
     const unread: Telemetry['unread'][number][] = [];

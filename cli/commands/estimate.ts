@@ -7,6 +7,7 @@ import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.
 import { sessionSpans } from '../../core/session/session.ts';
 import { preflight } from '../../core/stages/pipeline.ts';
 import { safeLine } from '../../report/escape.ts';
+import { ExitCode, worstExitCode } from '../shell/exit-codes.ts';
 import type { CliIo } from '../shell/io.ts';
 import { readSessionFiles } from '../shell/read-sessions.ts';
 
@@ -19,7 +20,7 @@ export async function estimateCommand(
   flags: { readonly model: string; readonly json?: boolean },
   io: CliIo,
 ): Promise<number> {
-  const { sessions, failedInputs } = await readSessionFiles(files, io);
+  const { sessions, codes } = await readSessionFiles(files, io);
   const capabilities = capabilitiesOfSpec(flags.model);
   const counter = makeTokenCounter();
   const rows = sessions.map(({ session }) => {
@@ -72,5 +73,7 @@ export async function estimateCommand(
       );
     }
   }
-  return failedInputs > 0 ? 2 : 0;
+  // A session of which a part is missing takes more than this: that is not known.
+  if (sessions.some(({ session }) => session.unread.length > 0)) codes.push(ExitCode.Unknown);
+  return worstExitCode(codes);
 }

@@ -12,12 +12,13 @@ import { makeIngestHandler } from '../../lambdas/ingest/handler.ts';
 import { safeLine } from '../../report/escape.ts';
 import { systemClock } from '../shell/deps.ts';
 import { diagnoseAll } from '../shell/diagnose-all.ts';
+import { eachInput } from '../shell/each-input.ts';
 import { explainError, UsageError } from '../shell/errors.ts';
 import { ExitCode, worstExitCode } from '../shell/exit-codes.ts';
 import { readFrozenSession } from '../shell/frozen-sessions.ts';
-import { type CliIo, readInput } from '../shell/io.ts';
+import type { CliIo } from '../shell/io.ts';
 import type { OutputFlags } from '../shell/output-format.ts';
-import { readDeliveries } from '../shell/read-deliveries.ts';
+import { deliveriesOf } from '../shell/read-deliveries.ts';
 import { policyOf, type VerdictFlags } from '../shell/verdict-policy.ts';
 
 export interface IngestFlags extends VerdictFlags, OutputFlags {
@@ -89,28 +90,20 @@ export function openLocalIngest(stores: LocalStores) {
   };
 }
 
-async function deliver(files: readonly string[], local: LocalIngest, io: CliIo): Promise<ExitCode[]> {
+async function deliver(args: readonly string[], local: LocalIngest, io: CliIo): Promise<ExitCode[]> {
   const handle = makeIngestHandler(local);
-  const codes: ExitCode[] = [];
   const sum = { stored: 0, duplicates: 0, deferred: 0, unrelated: 0, quarantined: 0 };
-  for (const file of files) {
-    try {
-      for (const delivery of readDeliveries(await readInput(file, io), file)) {
-        const report = await handle(delivery);
-        sum.stored += report.stored;
-        sum.duplicates += report.duplicates;
-        sum.deferred += report.deferred;
-        sum.unrelated += report.unrelated;
-        sum.quarantined += report.quarantined.length;
-      }
-    } catch (error) {
-      if (files.length === 1) throw error;
-      const { text, exitCode } = explainError(error);
-      io.err(`rootspan: ${file}: ${text}\n`);
-      codes.push(exitCode);
+  const codes = await eachInput(args, io, async (input) => {
+    for await (const delivery of deliveriesOf(input)) {
+      const report = await handle(delivery);
+      sum.stored += report.stored;
+      sum.duplicates += report.duplicates;
+      sum.deferred += report.deferred;
+      sum.unrelated += report.unrelated;
+      sum.quarantined += report.quarantined.length;
     }
-  }
-  if (files.length === 0) return codes;
+  });
+  if (args.length === 0) return codes;
   io.err(
     `rootspan: ${sum.stored} records stored (${sum.duplicates} were there already), ` +
       `${sum.unrelated} of no trace or session, ${sum.quarantined} not readable\n`,

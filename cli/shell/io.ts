@@ -4,6 +4,7 @@ import { styleText } from 'node:util';
 import { type Palette, PLAIN } from '../../report/terminal.ts';
 import { decodeInput, MAX_INPUT_BYTES, tooLarge } from './decode-input.ts';
 import { UsageError } from './errors.ts';
+import { nearby } from './nearby.ts';
 
 /** Everything a command touches of the outside, so that tests run the real commands without a process. */
 export interface CliIo {
@@ -21,16 +22,9 @@ export interface CliIo {
   onInterrupt(handler: () => void): () => void;
 }
 
-/** The text of a file or of standard input ("-"). UsageError when it is not there, too large, or no text. */
+/** The text of one file or of standard input ("-"). UsageError when it is not there, too large, or no text. */
 export async function readInput(source: string, io: CliIo): Promise<string> {
-  if (source === '-') {
-    if (io.inIsTerminal) {
-      throw new UsageError(
-        '"-" reads standard input, which is a terminal: pipe a session into it, or name a file',
-      );
-    }
-    return await decodeInput(await io.readStdin(), 'standard input');
-  }
+  if (source === '-') return await decodeInput(await readStdin(io), 'standard input');
   try {
     const { size } = await stat(source);
     if (size > MAX_INPUT_BYTES) throw tooLarge(source);
@@ -38,16 +32,19 @@ export async function readInput(source: string, io: CliIo): Promise<string> {
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     const code = (cause as NodeJS.ErrnoException).code;
-    if (code === 'ENOENT') throw new UsageError(`no such file: ${source}`, { cause });
-    if (code === 'EISDIR') {
-      const folder = source.replace(/\/$/u, '');
-      throw new UsageError(
-        `${source} is a folder: name the session files in it, for example ${folder}/*.json`,
-        { cause },
-      );
-    }
+    if (code === 'ENOENT') throw new UsageError(`no such file: ${source}${await nearby(source)}`, { cause });
+    if (code === 'EISDIR') throw new UsageError(`${source} is a folder: name a file`, { cause });
     throw new UsageError(`cannot read ${source}: ${code ?? String(cause)}`, { cause });
   }
+}
+
+export async function readStdin(io: CliIo): Promise<Uint8Array> {
+  if (io.inIsTerminal) {
+    throw new UsageError(
+      '"-" reads standard input, which is a terminal: pipe a session into it, or name a file',
+    );
+  }
+  return await io.readStdin();
 }
 
 export function palette(io: CliIo): Palette {

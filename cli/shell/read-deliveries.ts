@@ -3,9 +3,24 @@ import { sha256Hex } from '../../core/base/hash.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../core/base/json.ts';
 import type { LogEvent } from '../../core/ingest/envelope.ts';
 import { parseJson } from '../../core/reading/decode/decode-json.ts';
+import type { OpenInput } from './open-input.ts';
 
 /** One subscription carries about a megabyte; a payload of ours stays well below the cap of what is unpacked. */
 const MAX_PAYLOAD_CHARACTERS = 4 * 1024 * 1024;
+
+/** The events of one input, those of many lines as they are read. */
+export async function* deliveriesOf(input: OpenInput): AsyncGenerator<unknown> {
+  if ('text' in input) {
+    yield* readDeliveries(await input.text(), input.source);
+    return;
+  }
+  const packer = new Packer(input.source);
+  for await (const lines of input.lines) {
+    for (const line of lines) packer.addLine(line);
+    yield* packer.takeReady();
+  }
+  yield* packer.finish();
+}
 
 /**
  * What a file holds as events for the ingest Lambda, in the order of the file: Lambda events as they were recorded
@@ -19,12 +34,7 @@ export function readDeliveries(text: string, source: string): unknown[] {
   if (whole.ok) {
     for (const item of listOf(whole.value)) packer.add(item, JSON.stringify(item));
   } else {
-    for (const line of body.split(/\r?\n/)) {
-      if (line.trim() === '') continue;
-      const parsed = parseJson(line);
-      // The line itself is the message: what parsing would change, reading must still see.
-      packer.add(parsed.ok ? parsed.value : line, line);
-    }
+    for (const line of body.split('\n')) packer.addLine(line);
   }
   return packer.finish();
 }
@@ -37,7 +47,7 @@ function listOf(value: JsonValue): JsonValue[] {
 
 class Packer {
   readonly #source: string;
-  readonly #deliveries: unknown[] = [];
+  #deliveries: unknown[] = [];
   #open: LogEvent[] = [];
   #size = 0;
 
@@ -52,9 +62,24 @@ class Packer {
     else this.#event(eventOfText(text, this.#source));
   }
 
+  addLine(raw: string): void {
+    const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+    if (line.trim() === '') return;
+    const parsed = parseJson(line);
+    // The line itself is the message: what parsing would change, reading must still see.
+    this.add(parsed.ok ? parsed.value : line, line);
+  }
+
+  /** What is whole so far. */
+  takeReady(): unknown[] {
+    const ready = this.#deliveries;
+    this.#deliveries = [];
+    return ready;
+  }
+
   finish(): unknown[] {
     this.#flush();
-    return this.#deliveries;
+    return this.takeReady();
   }
 
   #whole(delivery: unknown): void {

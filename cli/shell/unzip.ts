@@ -21,25 +21,44 @@ const UNPACK: ReadonlyMap<number, Unpack> = new Map<number, Unpack>([
 export const isZip = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x50 && bytes[1] === 0x4b && bytes[2] === 3 && bytes[3] === 4;
 
+export interface PackedMember {
+  readonly name: string;
+  /** UnzippedTooLarge when all that was unpacked so far is more than the caller allows. */
+  unpack(): Promise<Uint8Array>;
+}
+
 /**
  * The files of a zip archive, in the order of its directory; a name can stand twice. Sizes that an archive states are
  * not believed: each member is unpacked into what is left of `maxBytes`. UnzippedTooLarge beyond that, an Error for an
  * archive that is damaged, encrypted or packed by a method other than stored, deflate and Zstandard.
  */
 export async function unzip(bytes: Uint8Array, maxBytes: number): Promise<ZipMember[]> {
+  const members: ZipMember[] = [];
+  for (const { name, unpack } of await packedMembers(bytes, maxBytes))
+    members.push({ name, bytes: await unpack() });
+  return members;
+}
+
+/** The same, each member unpacked when it is asked for. */
+export async function packedMembers(bytes: Uint8Array, maxBytes: number): Promise<PackedMember[]> {
   const archive = await fromBufferPromise(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), {
     lazyEntries: true,
     autoClose: false,
     // Methods that yauzl does not unpack have sizes of their own.
     validateEntrySizes: false,
   });
-  const members: ZipMember[] = [];
+  const members: PackedMember[] = [];
   let left = maxBytes;
   for await (const entry of archive.eachEntry()) {
     if (entry.fileName.endsWith('/')) continue;
-    const unpacked = await unpack(archive, entry, left);
-    left -= unpacked.byteLength;
-    members.push({ name: entry.fileName, bytes: unpacked });
+    members.push({
+      name: entry.fileName,
+      unpack: async () => {
+        const unpacked = await unpack(archive, entry, left);
+        left -= unpacked.byteLength;
+        return unpacked;
+      },
+    });
   }
   return members;
 }

@@ -7,6 +7,7 @@ import { CHANGED, parseLine } from './decode/parse-text.ts';
 import { type Parts, takeApart } from './take-apart.ts';
 import { readTextLines, type TextLines } from './text-lines.ts';
 import { sumUnread } from './unread.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 /** Characters of lines that are parsed before their records are taken out. */
 const PIECE = 4 * 1024 * 1024;
@@ -71,7 +72,7 @@ export class LineReader {
     if (this.#envelope) this.#takePiece();
     else {
       const hasRecords = this.#records.length + this.#lineRecords.length > 0;
-      this.#add(takeApart(this.#values, this.#source, hasRecords));
+      this.#add(withoutSecrets(() => takeApart(this.#values, this.#source, hasRecords)));
     }
     const broken = breakOff === null ? [] : [{ where: this.#source, reason: breakOff, count: 1 }];
     this.#done({

@@ -13,6 +13,7 @@ import { LineReader } from './line-reader.ts';
 import { type Parts, takeApart } from './take-apart.ts';
 import { readTextLines, type TextLines } from './text-lines.ts';
 import { sumUnread } from './unread.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 export type SessionInput =
   | { readonly text: string; readonly source: string }
@@ -64,7 +65,13 @@ export class SessionReader {
    * sessions of the others know of it where it looked like telemetry.
    */
   add(input: SessionInput): void {
-    withoutSecrets(() => this.#add(input));
+    try {
+      withoutSecrets(() => this.#add(input));
+    } catch (error) {
+      if (error instanceof SessionInvalidError && 'text' in input && LIKE_TELEMETRY.test(input.text))
+        this.missing(input.source, 'telemetry that could not be read');
+      throw error;
+    }
   }
 
   #add(input: SessionInput): void {
@@ -190,16 +197,7 @@ export class SessionReader {
   }
 }
 
-/** Credentials are replaced in the message of an error too. Without the cause: a parser's complaint quotes its input. */
-function withoutSecrets<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof SessionInvalidError)) throw error;
-    const message = redactText(error.message);
-    throw message === error.message ? error : new SessionInvalidError(message);
-  }
-}
+const LIKE_TELEMETRY = /"(?:trace_?id|resource_?(?:spans|logs)|raw_otel_json|scope_?spans)\b/i;
 
 const hasSpans = (session: Session): boolean => session.traces.some((trace) => trace.spans.length > 0);
 

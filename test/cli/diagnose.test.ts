@@ -61,7 +61,11 @@ test('a session on standard input', async () => {
 
 test.each([
   ['a file that is not there', ['diagnose', 'nowhere.json'], /no such file: nowhere\.json/],
-  ['a folder', ['diagnose', import.meta.dirname], /is a folder/],
+  [
+    'a folder without sessions',
+    ['diagnose', import.meta.dirname],
+    /holds no file of sessions: found \d+ \.ts/,
+  ],
   ['no file', ['diagnose'], /missing required argument/],
   ['an unknown option', ['diagnose', EXAMPLE, '--nope'], /unknown option '--nope'/],
   ['an unknown command', ['diagnoze', EXAMPLE], /unknown command 'diagnoze'[\s\S]*diagnose/],
@@ -92,7 +96,7 @@ test('of several files one that cannot be read is said, the others are diagnosed
   const run = await rootspan(['diagnose', bad, EXAMPLE, '--store', 'none', '--exit-zero']);
   expect(run.err).toContain(bad);
   expect(JSON.parse(run.out).sessionId).toBe('strands-access-denied');
-  expect(run.exitCode).toBe(2);
+  expect(run.exitCode).toBe(4);
 });
 
 test('several sessions come as several JSON values; --session takes one of them', async () => {

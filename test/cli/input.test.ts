@@ -49,15 +49,15 @@ describe('what is no session is refused by name, exit code 2', () => {
     expect(run.err).toMatch(message);
   });
 
-  test('a folder, a missing file, and one that claims a gigabyte', async () => {
+  test('an empty folder, a missing file, and one that claims a gigabyte', async () => {
     const folder = scratchFolder();
     mkdirSync(path.join(folder, 'runs'));
     const huge = path.join(folder, 'huge.json');
     writeFileSync(huge, '[');
     truncateSync(huge, 1_200_000_000);
     for (const [name, message] of [
-      ['runs', /is a folder: .*runs\/\*\.json/],
-      ['runs/', /is a folder: .*runs\/\*\.json/],
+      ['runs', /runs holds no file of sessions: it is empty.*\.jsonl/],
+      ['runs/', /runs\/ holds no file of sessions/],
       ['none.json', /no such file/],
       ['huge.json', /larger than 400 MiB/],
     ] as const) {

@@ -35,5 +35,7 @@ export function objectsIn(value: JsonValue | undefined): JsonObject[] {
 /** A file's name without folder and ending: what session ids of formats without ids of their own begin with. */
 export function sourceStem(source: string): string {
   const base = source.split(/[\\/]/).at(-1) ?? source;
-  return base.replace(/(?:\.traj)?\.(jsonl?|ndjson|log|txt|md|traj|eval)$/i, '') || source;
+  return (
+    base.replace(/(?:\.traj)?(?:\.(?:jsonl?|ndjson|log|txt|md|traj|eval))?(?:\.(?:gz|zst))?$/i, '') || source
+  );
 }

@@ -4,6 +4,10 @@ export interface ArchiveMember {
   readonly text: string;
 }
 
+/** Whether an archive with members of these names is a log of Inspect. */
+export const isInspectArchive = (names: readonly string[]): boolean =>
+  names.includes('header.json') || names.includes('_journal/start.json');
+
 /** Lists of a sample that newer archives write in pieces, each named by the number of its first item. */
 const PIECES = ['messages', 'events', 'attachments'] as const;
 
