@@ -2,6 +2,7 @@ import { ExitCode } from '../cli/shell/exit-codes.ts';
 import { ConfigurationInvalidError } from '../core/errors/errors.ts';
 import { benchAccount } from './account.ts';
 import { benchAccuracy } from './accuracy.ts';
+import { benchBatch } from './batch.ts';
 import { benchChecks } from './checks.ts';
 import { benchDeepTokens } from './deep-tokens.ts';
 import { benchFormats } from './formats.ts';
@@ -17,6 +18,7 @@ type Bench = (args: readonly string[]) => number | Promise<number>;
 const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['account', benchAccount],
   ['accuracy', (args) => benchAccuracy(args)],
+  ['batch', benchBatch],
   ['checks', benchChecks],
   ['deep-tokens', benchDeepTokens],
   ['formats', benchFormats],

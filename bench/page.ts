@@ -47,6 +47,9 @@ export const PAGE_PARTS: readonly PagePart[] = [
   printedPart('checks', (corpus) => ['checks', corpus]),
   printedPart('tokens', (corpus) => ['tokens', '--path', corpus]),
   printedPart('deep-tokens', (corpus) => ['deep-tokens', corpus]),
+  // Python with the reference in it: ROOTSPAN_BENCH_PYTHON.
+  { ...printedPart('reference', () => ['reference']), needsCorpus: false },
+  { ...printedPart('batch', () => ['batch']), needsCorpus: false },
   // Without the one that repeats the table of tokens above.
   ...SPEED_SECTIONS.filter(({ id }) => id !== promptTokensSection.id).map(speedPart),
 ];

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { bundleReportPage, REPORT_PAGES } from '../cli/shell/report-assets.ts';
@@ -73,4 +73,25 @@ export function buildTypes(dist: string): void {
     ],
     { cwd: root, stdio: 'inherit' },
   );
+}
+
+/** What an install may take. */
+export const INSTALL_BUDGET_MB = 40;
+
+/** MB (10^6 bytes) that an install of the package takes on disk, by what is in it: its own `dist` and its dependencies. */
+export function installSizes(dist: string): ReadonlyMap<string, number> {
+  const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  return new Map([
+    ['rootspan', sizeOf(dist)],
+    ...Object.keys(dependencies).map((name): [string, number] => [
+      name,
+      sizeOf(path.join(root, 'node_modules', name)),
+    ]),
+  ]);
+}
+
+function sizeOf(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(path.join(entry.parentPath, entry.name)).size / 1e6, 0);
 }
