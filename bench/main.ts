@@ -8,6 +8,7 @@ import { benchDeepTokens } from './deep-tokens.ts';
 import { benchFormats } from './formats.ts';
 import { benchIngest } from './ingest.ts';
 import { benchPage } from './page.ts';
+import { benchReading } from './reading.ts';
 import { benchReference } from './reference.ts';
 import { benchSpeed } from './speed.ts';
 import { benchTokens } from './tokens.ts';
@@ -25,6 +26,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['ingest', benchIngest],
   ['page', (args) => benchPage(args)],
   ['reference', benchReference],
+  ['reading', benchReading],
   ['speed', (args) => benchSpeed(args)],
   ['tokens', benchTokens],
 ]);
