@@ -25,6 +25,9 @@ const MIN_MB_A_SECOND = 20;
  * `npm run bench -- reading [--mb 100]`: made files of sessions through the loader of the command line, each in a process
  * of its own. Prints MB a second of CPU and wall time, the peak of resident memory, and what is held when all is read.
  * Fails when a session is lost or the rate (of CPU time: walls are the neighbours') is below 20 MB/s.
+ *
+ * What bounds memory: of lines that stand alone (OTLP, spans, log events) the records of all sessions, never the text; of
+ * one document its text and its parsed values, until its sessions are read.
  */
 export async function benchReading(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { mb: { type: 'string', default: '100' } } });

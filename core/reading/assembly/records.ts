@@ -26,32 +26,31 @@ export interface Joined {
  * order is by time and content, never by arrival, so that a shuffled or repeated delivery changes nothing.
  */
 export function joinRecords(records: readonly RawRecord[]): Joined {
-  const unique = new Map<string, RawRecord>();
-  for (const record of records) unique.set(canonicalJson(record), record);
-  const sorted = [...unique].sort(([a], [b]) => (a < b ? -1 : 1));
-
-  const versions = new Map<string, [string, RawSpan][]>();
+  const versions = new Map<string, RawSpan[]>();
   const logs = new Map<string, OwnedLogs>();
-  const stray: [string, RawLog][] = [];
-  const loose: RawLog[] = [];
+  const stray: RawLog[] = [];
   const said = new Set<string>();
-  for (const [text, record] of sorted) {
-    if (record.type === 'span') {
-      push(versions, keyOf(record.traceId, record.spanId), [text, record]);
-      continue;
-    }
-    loose.push(record);
+  const loose = distinct(
+    records.filter((record) => record.type === 'log'),
+    (log) => `${keyOf(log.traceId ?? '', log.spanId ?? '')}\n${log.timeUnixNano}`,
+  );
+  const deliveries = distinct(
+    records.filter((record) => record.type === 'span'),
+    (span) => keyOf(span.traceId, span.spanId),
+  );
+  for (const span of deliveries) push(versions, keyOf(span.traceId, span.spanId), span);
+  for (const log of loose) {
     // Without tracing a producer may still name the session: it then stands for the trace.
-    const traceId = record.traceId ?? statedSessionId(record)?.value ?? null;
-    if (traceId === null || record.spanId === null) {
-      stray.push([text, record]);
+    const traceId = log.traceId ?? statedSessionId(log)?.value ?? null;
+    if (traceId === null || log.spanId === null) {
+      stray.push(log);
       continue;
     }
-    const key = keyOf(traceId, record.spanId);
-    const owned = logs.get(key) ?? { traceId, spanId: record.spanId, list: [] };
-    owned.list.push([text, record]);
+    const key = keyOf(traceId, log.spanId);
+    const owned = logs.get(key) ?? { traceId, spanId: log.spanId, list: [] };
+    owned.list.push(log);
     logs.set(key, owned);
-    if (typeof record.body === 'string') said.add(record.body);
+    if (typeof log.body === 'string') said.add(log.body);
   }
 
   const spans: JoinedSpan[] = [];
@@ -65,14 +64,14 @@ export function joinRecords(records: readonly RawRecord[]): Joined {
     }
   }
   let lost = 0;
-  for (const [text, log] of stray) {
+  for (const log of stray) {
     // AgentCore writes each application line twice, as text and as a log record of its span.
     if (!isTelling(log) || (typeof log.body === 'string' && said.has(log.body))) continue;
     const traceId = log.traceId ?? statedSessionId(log)?.value ?? null;
     if (traceId === null) lost += 1;
     else
       spans.push({
-        span: standIn([log], traceId, sha256Hex(text).slice(0, 16)),
+        span: standIn([log], traceId, sha256Hex(canonicalJson(log)).slice(0, 16)),
         logs: [log],
         synthetic: true,
       });
@@ -87,7 +86,17 @@ export function joinRecords(records: readonly RawRecord[]): Joined {
             count: lost,
           },
         ];
-  return { spans, loose, unread, count: unique.size };
+  return { spans, loose, unread, count: deliveries.length + loose.length };
+}
+
+/** Different records in the order of a key, then of content. Only records of one key are written out and compared. */
+function distinct<T extends RawRecord>(records: readonly T[], key: (record: T) => string): T[] {
+  const groups = [...Map.groupBy(records, key)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return groups.flatMap(([, group]) => {
+    if (group.length === 1) return group;
+    const unique = new Map(group.map((record) => [canonicalJson(record), record]));
+    return [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, record]) => record);
+  });
 }
 
 /**
@@ -95,8 +104,11 @@ export function joinRecords(records: readonly RawRecord[]): Joined {
  * ends later, then the one that says more, then the greater text. Parent, name and service that only another
  * delivery has are taken from it, and so is the session that only another one names.
  */
-function newest(list: readonly [string, RawSpan][]): RawSpan {
-  const ranked = [...list].sort(([textA, a], [textB, b]) => {
+function newest(list: readonly RawSpan[]): RawSpan {
+  const [only, ...more] = list;
+  if (only !== undefined && more.length === 0) return only;
+  const written = list.map((span): [string, RawSpan] => [canonicalJson(span), span]);
+  const ranked = written.sort(([textA, a], [textB, b]) => {
     if (a.inProgress !== b.inProgress) return a.inProgress ? 1 : -1;
     if ((a.endTimeUnixNano === null) !== (b.endTimeUnixNano === null))
       return a.endTimeUnixNano === null ? 1 : -1;
@@ -134,14 +146,9 @@ function withSessionIds(first: RawSpan, rest: readonly RawSpan[]): RawSpan['attr
   return named.length === 0 ? first.attributes : { ...first.attributes, ...Object.fromEntries(named) };
 }
 
-/** By time, then content: messages of one call are told apart by nanoseconds. */
-function inOrder(list: readonly [string, RawLog][]): RawLog[] {
-  return [...list]
-    .sort(
-      ([textA, a], [textB, b]) => compareTimes(a.timeUnixNano, b.timeUnixNano) || (textA < textB ? -1 : 1),
-    )
-    .map(([, log]) => log);
-}
+/** By time; those of one time stay by content: messages of one call are told apart by nanoseconds. */
+const inOrder = (list: readonly RawLog[]): RawLog[] =>
+  [...list].sort((a, b) => compareTimes(a.timeUnixNano, b.timeUnixNano));
 
 /** Whether a record has something a diagnosis needs: content of the agent, or trouble. Other lines only name sessions. */
 export function isTelling(log: RawLog): boolean {
@@ -165,7 +172,7 @@ function isClaudeCode(log: RawLog): boolean {
 interface OwnedLogs {
   readonly traceId: string;
   readonly spanId: string;
-  readonly list: [string, RawLog][];
+  readonly list: RawLog[];
 }
 
 function standIn(logs: readonly RawLog[], traceId: string, spanId: string): RawSpan {

@@ -27,10 +27,6 @@ export type Decoded =
  */
 export type DecodeNote = 'exact' | 'changed' | 'repaired' | 'truncated';
 
-/** Only these need the slow parse: big integers, numbers beyond a double, surrogate escapes, forbidden keys. */
-const NEEDS_CARE =
-  /\d{16}|[:,[\s-]\d[\d.]{0,40}[eE]\+?\d{3}|\\u[dD][89a-fA-F]|__proto__|constructor|prototype|\\u00[567]/;
-
 type SourceReviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
 const parseWithSource: (text: string, reviver: SourceReviver) => unknown = JSON.parse;
 
@@ -39,38 +35,85 @@ const parseWithSource: (text: string, reviver: SourceReviver) => unknown = JSON.
  * Forbidden keys are dropped, lone surrogates replaced. Not ok: no JSON, or nested deeper than 200 levels.
  */
 export function parseJson(text: string): Decoded {
-  const { depth } = scan(text);
-  if (depth > MAX_JSON_DEPTH) return { ok: false, reason: `nested deeper than ${MAX_JSON_DEPTH} levels` };
   try {
-    if (!NEEDS_CARE.test(text) && text.isWellFormed()) {
-      return { ok: true, value: JSON.parse(text), note: 'exact' };
+    const plain: JsonValue = JSON.parse(text);
+    switch (lookOver(plain, 0)) {
+      case 'as-written':
+        return { ok: true, value: plain, note: 'exact' };
+      case 'too-deep':
+        return { ok: false, reason: `nested deeper than ${MAX_JSON_DEPTH} levels` };
+      case 'needs-care':
+        return parseWithCare(text);
     }
-    let changed = false;
-    const value = parseWithSource(text, (key, item, context) => {
-      if (isForbiddenKey(key)) {
-        changed = true;
-        return undefined;
-      }
-      if (typeof item === 'number' && !Number.isSafeInteger(item)) {
-        const source = context?.source ?? '';
-        if (/^-?\d+$/.test(source)) return source;
-        // 1e400 is no number that anything can carry on: unknown, not infinite.
-        if (!Number.isFinite(item)) return null;
-      }
-      if (typeof item === 'string' && !item.isWellFormed()) {
-        changed = true;
-        return item.toWellFormed();
-      }
-      if (isJsonObject(item) && Object.keys(item).some((name) => !name.isWellFormed())) {
-        changed = true;
-        return Object.fromEntries(Object.entries(item).map(([name, inner]) => [name.toWellFormed(), inner]));
-      }
-      return item;
-    });
-    return { ok: true, value: value as JsonValue, note: changed ? 'changed' : 'exact' };
   } catch (error) {
     return { ok: false, reason: error instanceof Error ? withoutQuote(error.message) : 'not JSON' };
   }
+}
+
+type Look = 'as-written' | 'needs-care' | 'too-deep';
+
+/**
+ * Whether a value that `JSON.parse` gave is what was written. Long files are parsed by it: its values are fewer than the
+ * text has letters, so looking at them costs less than looking at the text.
+ */
+function lookOver(value: JsonValue, depth: number): Look {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed() ? 'as-written' : 'needs-care';
+    case 'number':
+      // A fraction is what a double can hold of it; whole numbers beyond 2^53 and infinities are not.
+      return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value))
+        ? 'as-written'
+        : 'needs-care';
+    case 'object':
+      break;
+    default:
+      return 'as-written';
+  }
+  if (value === null) return 'as-written';
+  if (depth >= MAX_JSON_DEPTH) return 'too-deep';
+  let look: Look = 'as-written';
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const inner = lookOver(item, depth + 1);
+      if (inner === 'too-deep') return inner;
+      if (inner === 'needs-care') look = inner;
+    }
+    return look;
+  }
+  for (const key in value) {
+    if (isForbiddenKey(key) || !key.isWellFormed()) look = 'needs-care';
+    const inner = lookOver(value[key] ?? null, depth + 1);
+    if (inner === 'too-deep') return inner;
+    if (inner === 'needs-care') look = inner;
+  }
+  return look;
+}
+
+function parseWithCare(text: string): Decoded {
+  let changed = false;
+  const value = parseWithSource(text, (key, item, context) => {
+    if (isForbiddenKey(key)) {
+      changed = true;
+      return undefined;
+    }
+    if (typeof item === 'number' && !Number.isSafeInteger(item)) {
+      const source = context?.source ?? '';
+      if (/^-?\d+$/.test(source)) return source;
+      // 1e400 is no number that anything can carry on: unknown, not infinite.
+      if (!Number.isFinite(item)) return null;
+    }
+    if (typeof item === 'string' && !item.isWellFormed()) {
+      changed = true;
+      return item.toWellFormed();
+    }
+    if (isJsonObject(item) && Object.keys(item).some((name) => !name.isWellFormed())) {
+      changed = true;
+      return Object.fromEntries(Object.entries(item).map(([name, inner]) => [name.toWellFormed(), inner]));
+    }
+    return item;
+  });
+  return { ok: true, value: value as JsonValue, note: changed ? 'changed' : 'exact' };
 }
 
 /** V8 quotes the text around the place in its complaint, which may be part of a secret. */

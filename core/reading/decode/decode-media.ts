@@ -43,22 +43,27 @@ export function textWithoutMedia(text: string): string {
   if (text.length < MIN_BASE64_LENGTH) return text;
   const kept: string[] = [];
   let from = 0;
-  for (let start = 0; start < text.length; start++) {
-    const end = endOfRun(text, start);
-    if (end - start >= MIN_BASE64_LENGTH) {
-      const head = /data:([a-zA-Z0-9.+-]{1,60}\/[a-zA-Z0-9.+-]{1,60})?;base64,$/.exec(
-        text.slice(Math.max(from, start - 150), start),
-      );
-      const to = text.startsWith('==', end) ? end + 2 : text.startsWith('=', end) ? end + 1 : end;
-      const run = text.slice(start, to);
-      // A long run of one alphabet without digits or capitals is text without spaces, not base64.
-      if (/\d/.test(run) && /[A-Z]/.test(run) && /[a-z]/.test(run)) {
-        kept.push(text.slice(from, start - (head?.[0].length ?? 0)));
-        kept.push(note(mediaBlock(head?.[1] ?? 'application/octet-stream', run)));
-        from = to;
-      }
+  for (let start = 0; start + MIN_BASE64_LENGTH <= text.length; ) {
+    // Backwards from where a run would be long enough: of words and spaces few letters are looked at.
+    let at = start + MIN_BASE64_LENGTH - 1;
+    while (at >= start && BASE64[text.charCodeAt(at)] === 1) at -= 1;
+    if (at >= start) {
+      start = at + 1;
+      continue;
     }
-    start = end;
+    const end = endOfRun(text, start + MIN_BASE64_LENGTH);
+    const head = /data:([a-zA-Z0-9.+-]{1,60}\/[a-zA-Z0-9.+-]{1,60})?;base64,$/.exec(
+      text.slice(Math.max(from, start - 150), start),
+    );
+    const to = text.startsWith('==', end) ? end + 2 : text.startsWith('=', end) ? end + 1 : end;
+    const run = text.slice(start, to);
+    // A long run of one alphabet without digits or capitals is text without spaces, not base64.
+    if (/\d/.test(run) && /[A-Z]/.test(run) && /[a-z]/.test(run)) {
+      kept.push(text.slice(from, start - (head?.[0].length ?? 0)));
+      kept.push(note(mediaBlock(head?.[1] ?? 'application/octet-stream', run)));
+      from = to;
+    }
+    start = end + 1;
   }
   return from === 0 ? text : kept.join('') + text.slice(from);
 }
