@@ -16,6 +16,7 @@ const DIMENSIONS = {
   critical: { title: 'What cost the goal', of: (row: Row) => [row.criticalCategory], name: categoryName },
   cause: { title: 'Causes (fingerprints)', of: (row: Row) => row.fingerprints, name: (id: string) => id },
   agent: { title: 'Agents', of: (row: Row) => [row.agent], name: (id: string) => id },
+  release: { title: 'Releases', of: (row: Row) => [row.release], name: (id: string) => id },
   model: { title: 'Judged by', of: (row: Row) => [row.model], name: (id: string) => id },
   outcome: { title: 'Outcomes', of: (row: Row) => [row.outcome], name: (id: string) => id.toLowerCase() },
   coverage: { title: 'Coverage', of: (row: Row) => [row.coverage], name: (id: string) => id.toLowerCase() },
@@ -23,7 +24,15 @@ const DIMENSIONS = {
 } as const;
 type Dimension = keyof typeof DIMENSIONS;
 /** As tables; a day is chosen in the chart and its table. */
-const TABLES: readonly Dimension[] = ['category', 'critical', 'cause', 'agent', 'model', 'coverage'];
+const TABLES: readonly Dimension[] = [
+  'category',
+  'critical',
+  'cause',
+  'agent',
+  'release',
+  'model',
+  'coverage',
+];
 
 type Filter = { readonly [D in Dimension]?: string };
 
@@ -208,17 +217,25 @@ function Division({ dimension, rows, chosen, onChoose }: DivisionProps) {
   const [all, setAll] = useState(false);
   const { title, name } = DIMENSIONS[dimension];
   const groups = useMemo(() => {
-    const counts = new Map<string, number>();
+    const weekOf = weeksBack(rows);
+    const counts = new Map<string, { all: number; week: number; before: number }>();
     for (const row of rows)
-      for (const value of valuesOf(row, dimension)) counts.set(value, (counts.get(value) ?? 0) + 1);
-    return [...counts].sort(([, a], [, b]) => b - a);
+      for (const value of valuesOf(row, dimension)) {
+        const held = counts.get(value) ?? { all: 0, week: 0, before: 0 };
+        counts.set(value, held);
+        held.all += 1;
+        if (weekOf(row) === 0) held.week += 1;
+        else if (weekOf(row) === 1) held.before += 1;
+      }
+    return [...counts].sort(([, a], [, b]) => b.all - a.all);
   }, [rows, dimension]);
-  const most = groups[0]?.[1] ?? 1;
+  const most = groups[0]?.[1].all ?? 1;
+  const trended = groups.some(([, { before }]) => before > 0);
   return (
     <Card id={`by-${dimension}`} title={title}>
       {groups.length === 0 && <p class="dim">none</p>}
       <ul class="plain groups">
-        {groups.slice(0, all ? groups.length : SHOWN).map(([value, n]) => (
+        {groups.slice(0, all ? groups.length : SHOWN).map(([value, { all: n, week, before }]) => (
           <li key={value}>
             <button
               type="button"
@@ -228,6 +245,11 @@ function Division({ dimension, rows, chosen, onChoose }: DivisionProps) {
             >
               <span class="share" aria-hidden="true" style={{ width: `${(n / most) * 100}%` }} />
               <span class="group-name">{name(value)}</span>
+              {trended && (
+                <span class="dim" title="Sessions of the newest seven days against the seven before">
+                  {trendWords(week, before)}
+                </span>
+              )}
               <strong>{count(n)}</strong>
             </button>
           </li>
@@ -241,6 +263,18 @@ function Division({ dimension, rows, chosen, onChoose }: DivisionProps) {
     </Card>
   );
 }
+
+const DAY_MS = 86_400_000;
+
+/** 0: of the newest seven days of the rows, 1: of the seven before, and so on. */
+function weeksBack(rows: readonly Row[]): (row: Row) => number {
+  const dayOf = (row: Row): number => Math.floor(Date.parse(row.createdAt) / DAY_MS);
+  const newest = rows.reduce((last, row) => Math.max(last, dayOf(row)), 0);
+  return (row) => Math.floor((newest - dayOf(row)) / 7);
+}
+
+const trendWords = (week: number, before: number): string =>
+  week === before ? `${week} a week` : `${week > before ? '▲' : '▼'} ${before} → ${week} a week`;
 
 const PAGE = 50;
 

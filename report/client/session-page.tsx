@@ -61,6 +61,7 @@ export function SessionPage({ view }: { readonly view: SessionView }) {
           <CriticalStep view={view} jump={jump} />
           <Checklist view={view} />
         </div>
+        <Turns view={view} jump={jump} />
         <Failures view={view} jump={jump} />
         <section class="card session" id="session" ref={section} aria-labelledby="session-title">
           <h2 id="session-title">The session</h2>
@@ -133,6 +134,7 @@ function Head({ view }: { readonly view: SessionView }) {
       <p class="facts">{facts.join(' · ')}</p>
       <nav class="places" aria-label="Parts of the report">
         <a href="#critical">Critical step</a>
+        {diagnosis.turns.length > 1 && <a href="#turns">Requests ({diagnosis.turns.length})</a>}
         {diagnosis.failures.length > 0 && <a href="#failures">Failures ({diagnosis.failures.length})</a>}
         <a href="#session">Session</a>
         <a href="#not-looked-at">Not looked at ({coverage.gaps.length})</a>
@@ -142,6 +144,37 @@ function Head({ view }: { readonly view: SessionView }) {
     </header>
   );
 }
+
+/** Of a session with several requests: how each of them went. */
+function Turns({ view: { diagnosis }, jump }: { readonly view: SessionView; readonly jump: Jump }) {
+  const { turns } = diagnosis;
+  if (turns.length < 2) return null;
+  return (
+    <Card id="turns" title={`Requests (${turns.length})`}>
+      <ol class="plain turns">
+        {turns.map(({ index, goal, outcome, firstSpanId, criticalStep }) => (
+          <li key={index}>
+            <span class="number">{index + 1}</span>{' '}
+            <span class={`badge small outcome-${outcome}`}>{OUTCOME_WORDS[outcome] ?? outcome}</span>{' '}
+            <button type="button" class="link" onClick={() => jump(firstSpanId)}>
+              {goal === null ? 'no request is recorded' : firstWords(goal)}
+            </button>
+            {criticalStep !== null && (
+              <>
+                {' · lost at '}
+                <button type="button" class="link" onClick={() => jump(criticalStep.spanId)}>
+                  step {criticalStep.position}
+                </button>
+              </>
+            )}
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+const firstWords = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text);
 
 function NotLookedAt({ view: { diagnosis } }: { readonly view: SessionView }) {
   const { coverage, quarantined } = diagnosis;

@@ -180,3 +180,34 @@ describe('diagnose', () => {
     expect(readFileSync(summary, 'utf8')).toContain('## ❌ strands-access-denied');
   });
 });
+
+describe('watch', () => {
+  it('prints what is there since the time given and what comes then, each once, until it is interrupted', async () => {
+    const store = await storeOf('airline-refund.json');
+    let interrupt = (): void => undefined;
+    let next: Promise<unknown> | null = null;
+    const { out, exitCode } = await rootspan(
+      ['watch', '--store', store, '--since', '1d', '--interval', '1'],
+      {
+        onInterrupt: (handler) => {
+          interrupt = handler;
+          return () => undefined;
+        },
+        onOut: (text) => {
+          // The second is made only when the first was printed, so it can only have come while watching.
+          next ??= rootspan([
+            ...['diagnose', example('loan-desk-schema.json'), '--store', store, '--exit-zero'],
+          ]);
+          if (text.includes('loan-desk-schema')) interrupt();
+        },
+      },
+    );
+    await next;
+    const ids = out
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { sessionId: string }).sessionId);
+    expect(ids).toEqual(['airline-refund', 'loan-desk-schema']);
+    expect(exitCode).toBe(0);
+  });
+});

@@ -19,6 +19,8 @@ export async function rootspan(
     terminal?: boolean;
     env?: Record<string, string>;
     onInterrupt?: CliIo['onInterrupt'];
+    /** Told of each piece of standard output as it comes. */
+    onOut?: (text: string) => void;
   } = {},
 ): Promise<CliRun> {
   let out = '';
@@ -27,6 +29,7 @@ export async function rootspan(
     env: given.env ?? {},
     out: (text) => {
       out += text;
+      given.onOut?.(text);
     },
     err: (text) => {
       err += text;

@@ -31,8 +31,9 @@ describe.skipIf(chromiumPath === null)('the page over many sessions', () => {
           aDiagnosis({
             sessionId: index === 0 ? '<img src=x onerror=alert(1)>' : `session-${index}`,
             diagnosisId: `d-${index}`,
-            createdAt: new Date(Date.UTC(2026, 2, 1 + (index % 7), 12)).toISOString(),
+            createdAt: new Date(Date.UTC(2026, 2, 1 + (index < 60 ? 7 : 0) + (index % 7), 12)).toISOString(),
             agent: index % 3 === 0 ? 'rare' : 'usual',
+            release: index < 60 ? 'v2' : 'v1',
             ...(index % 2 === 0
               ? {}
               : { outcome: 'CLEAN', failures: [], rootCauses: [], criticalStep: null }),
@@ -60,6 +61,15 @@ describe.skipIf(chromiumPath === null)('the page over many sessions', () => {
       await page.locator('#by-agent .group', { hasText: 'rare' }).click();
       expect(await page.locator('#sessions h2').innerText()).toBe('Sessions (40)');
       expect(await page.locator('.filters').innerText()).toContain('Only rare');
+      await page.locator('.filters button').click();
+      // What began with a release: one is of the newest week alone, one of the week before.
+      const releases = await page.locator('#by-release .group').allInnerTexts();
+      expect(releases.map((text) => text.replace(/\s+/gu, ' '))).toEqual([
+        'v2 ▲ 0 → 60 a week 60',
+        'v1 ▼ 59 → 0 a week 59',
+      ]);
+      await page.locator('#by-release .group', { hasText: 'v2' }).click();
+      expect(await page.locator('#sessions h2').innerText()).toBe('Sessions (60)');
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
       await page.evaluate(AXE);
       const serious: unknown = await page.evaluate(

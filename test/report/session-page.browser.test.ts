@@ -208,6 +208,39 @@ describe.skipIf(chromiumPath === null)('the page of a session', () => {
     await page.close();
   });
 
+  it('a session of several requests says how each went, and leads to each', async () => {
+    const session = readExample('airline-refund.json');
+    const diagnosis = await diagnosed(session);
+    const spans = session.traces.flatMap((trace) => trace.spans.map(({ spanId }) => spanId));
+    const turn = (index: number, from: number, to: number, outcome: Diagnosis['outcome'], goal: string) => ({
+      index,
+      firstSpanId: spans[from] ?? '',
+      lastSpanId: spans[to] ?? '',
+      spanIds: spans.slice(from, to + 1),
+      goal,
+      outcome,
+      criticalStep: null,
+    });
+    const turns = [
+      turn(0, 1, 10, 'UNKNOWN', 'My money back'),
+      turn(1, 11, 19, 'FAILED', '<b onclick=alert(1)>and both tickets</b>'),
+    ];
+    const { page, trouble } = await open([{ session, diagnosis: { ...diagnosis, turns } }]);
+    const items = page.locator('#turns li');
+    expect(await items.allInnerTexts()).toEqual([
+      expect.stringMatching(/^1\s+UNKNOWN\s+My money back/u),
+      expect.stringMatching(/^2\s+FAILED\s+<b onclick=alert\(1\)>/u),
+    ]);
+    await items.nth(1).locator('button').first().click();
+    expect(await page.locator('.detail h3').innerText()).toContain('step 11');
+    expect(await seriousFaults(page)).toEqual([]);
+    expect(trouble).toEqual([]);
+    await page.close();
+    const { page: single } = await openExample('airline-refund.json');
+    expect(await single.locator('#turns').count()).toBe(0);
+    await single.close();
+  });
+
   it('shows several sessions, one by its address', async () => {
     const views = await Promise.all(
       ['airline-refund.json', 'order-status-healthy.json'].map(async (file) => {
