@@ -1,4 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { ISSUE_STATES } from '../core/diagnosis/issue.ts';
 import { PROTOCOLS } from '../core/diagnosis/protocols.ts';
 import { DEPTHS, OUTCOMES } from '../core/diagnosis/schema.ts';
 import { ROOTSPAN_VERSION } from '../core/diagnosis/version.ts';
@@ -70,7 +71,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
       .option('--service <name>', 'only of this service')
       .addOption(new Option('--outcome <outcome>', 'only with this outcome').choices(OUTCOMES))
       .option('--category <id>', 'only with this failure category, or with one of this parent')
-      .option('--cause <fingerprint>', 'only with this cause, as `rootspan top` prints it')
+      .option('--issue <id>', 'only of this issue, as `rootspan issues` prints it')
       .option('--model <spec>', 'only diagnosed by this model')
       .option('--since <time>', 'not older than an ISO time, or an age such as 24h or 7d');
 
@@ -246,6 +247,45 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
       const { topCommand } = await import('./commands/top.ts');
       exitCode = await topCommand(options, io);
     });
+
+  const issues = program.command('issues').description('the same fault across sessions');
+  issues
+    .command('list', { isDefault: true })
+    .description('what is open or came back, each with its sessions, trend and first release')
+    .addOption(store())
+    .addOption(json())
+    .addOption(new Option('--state <state>', 'only in this state').choices(ISSUE_STATES))
+    .option('--agent <name>', 'only of this agent')
+    .option('-n, --limit <n>', 'how many', positiveInteger, 20)
+    .action(async (options) => {
+      const { issuesListCommand } = await import('./commands/issues.ts');
+      exitCode = await issuesListCommand(options, io);
+    });
+  issues
+    .command('show')
+    .description('one issue by day and release; `rootspan list --issue <id>` lists its sessions')
+    .argument('<issue>', 'its id')
+    .addOption(store())
+    .addOption(json())
+    .action(async (id: string, options) => {
+      const { issuesShowCommand } = await import('./commands/issues.ts');
+      exitCode = await issuesShowCommand(id, options, io);
+    });
+  for (const [name, state, what] of [
+    ['resolve', 'resolved', 'mark as put right: a session that ends later and shows it makes it regressed'],
+    ['mute', 'muted', 'go on counting, and no longer bring it up'],
+    ['reopen', 'open', 'take resolve or mute back'],
+  ] as const)
+    issues
+      .command(name)
+      .description(what)
+      .argument('<issue>', 'its id')
+      .addOption(store())
+      .addOption(json())
+      .action(async (id: string, options) => {
+        const { issuesStateCommand } = await import('./commands/issues.ts');
+        exitCode = await issuesStateCommand(id, state, options, io);
+      });
 
   query(program.command('watch'))
     .description('print diagnoses as they come, until Ctrl-C')

@@ -2,8 +2,15 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
 import type { Clock } from '../../core/base/clock.ts';
 import { diagnosisContentHash } from '../../core/diagnosis/content.ts';
+import { type IssueChange, issueSchema } from '../../core/diagnosis/issue.ts';
 import { migrateDiagnosis, migrateSummary } from '../../core/diagnosis/migrate.ts';
-import { COVERAGE_STATES, type Diagnosis, diagnosisSchema, OUTCOMES } from '../../core/diagnosis/schema.ts';
+import {
+  COVERAGE_STATES,
+  type Diagnosis,
+  diagnosisSchema,
+  type Fault,
+  OUTCOMES,
+} from '../../core/diagnosis/schema.ts';
 import type { DiagnosisSummary } from '../../core/diagnosis/summary.ts';
 import { summarise } from '../../core/diagnosis/summary.ts';
 import { ConfigurationInvalidError, ResultConflictError } from '../../core/errors/errors.ts';
@@ -12,6 +19,7 @@ import type { DiagnosisStore, ObjectStore, Page } from '../../core/ports/ports.t
 import {
   diagnosisKey,
   latestKey,
+  pageSizeOfShards,
   sessionIndexKey,
   sessionPk,
   shardFor,
@@ -22,7 +30,7 @@ import {
   timelineSk,
 } from '../../core/ports/table.ts';
 import { categoryMatches } from '../../core/report-build/verdict.ts';
-import { FingerprintLedger } from './dynamo-fingerprints.ts';
+import { IssueLedger } from './dynamo-issues.ts';
 import { newestFirst } from './newest-first.ts';
 import type { Item, Table } from './table.ts';
 
@@ -58,7 +66,7 @@ const summarySchema = z.preprocess(
     model: z.string().nullable().default(null),
     costUsd: z.number().nullable().default(null),
     endedAt: z.string().nullable().default(null),
-    fingerprints: z.array(z.string()).default([]),
+    issues: z.array(issueSchema.pick({ issue: true, category: true, place: true, cause: true })).default([]),
   }),
 );
 const headSchema = z.object({
@@ -83,18 +91,19 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
   readonly #objects: ObjectStore;
   readonly #clock: Clock;
   readonly #options: DiagnosisStoreOptions;
-  readonly #fingerprints: FingerprintLedger;
+  readonly #issues: IssueLedger;
 
   constructor(table: Table, objects: ObjectStore, clock: Clock, options: DiagnosisStoreOptions) {
     this.#table = table;
     this.#objects = objects;
     this.#clock = clock;
     this.#options = options;
-    this.#fingerprints = new FingerprintLedger(this.#table);
+    this.#issues = new IssueLedger(table, clock, options);
   }
 
-  async put(diagnosis: Diagnosis, closing?: number): Promise<{ version: number; created: boolean }> {
+  async put(diagnosis: Diagnosis, closing?: number): ReturnType<DiagnosisStore['put']> {
     const contentHash = diagnosisContentHash(diagnosis);
+    const occurrences = await this.#occurrences(diagnosis);
     for (let round = 0; round < PUT_ROUNDS; round++) {
       const heads = await this.#heads(diagnosis.sessionId);
       const same = heads.find((head) => head.diagnosisId === diagnosis.diagnosisId);
@@ -111,16 +120,25 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
             set: { closing },
             onlyIf: [{ closing: { is: '<', to: closing } }],
           });
-        await this.#derive(same.summary, Math.max(same.closing, closing ?? 0), diagnosis.fingerprints);
-        return { version: same.summary.version, created: false };
+        const issues = await this.#derive(same.summary, Math.max(same.closing, closing ?? 0), occurrences);
+        return { version: same.summary.version, created: false, issues };
       }
       const version = (heads.at(-1)?.summary.version ?? 0) + 1;
       const stored = { ...diagnosis, version };
       // Diagnosed by hand, it is of the newest content that is known.
       const order = closing ?? Math.max(0, ...heads.map((head) => head.closing));
-      if (await this.#create(stored, order, contentHash)) {
-        await this.#derive(summarise(stored), order, stored.fingerprints);
-        return { version, created: true };
+      const summary = {
+        ...summarise(stored),
+        issues: [...occurrences].map(([issue, { category, place, cause }]) => ({
+          issue,
+          category,
+          place,
+          cause,
+        })),
+      };
+      if (await this.#create(stored, summary, order, contentHash)) {
+        const issues = await this.#derive(summary, order, occurrences);
+        return { version, created: true, issues };
       }
     }
     throw new ResultConflictError(
@@ -155,7 +173,7 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
       this.#table.query({
         pk: shard,
         newestFirst: true,
-        pageSize: limit + 1,
+        pageSize: pageSizeOfShards(limit + 1),
         ...(query.since === undefined ? {} : { from: query.since }),
         ...(after === null ? {} : { after: { pk: shard, sk: after } }),
       }),
@@ -180,9 +198,8 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
     };
   }
 
-  /** In how many sessions a fault was seen, when first and last. */
-  get fingerprints(): FingerprintLedger {
-    return this.#fingerprints;
+  get issues(): IssueLedger {
+    return this.#issues;
   }
 
   async #heads(sessionId: string): Promise<z.infer<typeof headSchema>[]> {
@@ -197,14 +214,19 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
     return heads;
   }
 
-  async #create(diagnosis: Diagnosis, closing: number, contentHash: string): Promise<boolean> {
+  async #create(
+    diagnosis: Diagnosis,
+    summary: Omit<DiagnosisSummary, 'superseded'>,
+    closing: number,
+    contentHash: string,
+  ): Promise<boolean> {
     const bytes = gzipSync(JSON.stringify(diagnosis));
     const head = {
       ...diagnosisKey(diagnosis.sessionId, diagnosis.version),
       diagnosisId: diagnosis.diagnosisId,
       contentHash,
       closing,
-      summary: summarise(diagnosis),
+      summary,
       ...this.#expiry(),
     };
     if (bytes.length <= (this.#options.inlineBytes ?? INLINE_BYTES))
@@ -218,8 +240,8 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
   async #derive(
     summary: Omit<DiagnosisSummary, 'superseded'>,
     closing: number,
-    fingerprints: readonly string[],
-  ): Promise<void> {
+    occurrences: ReadonlyMap<string, Fault>,
+  ): Promise<IssueChange[]> {
     const { sessionId, version, createdAt } = summary;
     const order = versionOrder(closing, version);
     await this.#table.putIf(
@@ -229,8 +251,23 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
     const sk = timelineSk(createdAt, sessionId, version);
     for (const pattern of patternsFor(summary))
       await this.#table.put({ pk: shardFor(timelinePk(pattern), sessionId), sk, summary, ...this.#expiry() });
-    for (const fingerprint of new Set(fingerprints))
-      await this.#fingerprints.record(fingerprint, sessionId, createdAt, this.#expiry());
+    const changes: IssueChange[] = [];
+    const occurrence = { sessionId, release: summary.release, at: seenAt(summary) };
+    for (const [issue, fault] of occurrences) {
+      const change = await this.#issues.record(issue, fault, occurrence);
+      if (change !== null) changes.push(change);
+    }
+    return changes;
+  }
+
+  /** The issues of a diagnosis, each with the first fault that belongs to it. */
+  async #occurrences({ faults }: Diagnosis): Promise<ReadonlyMap<string, Fault>> {
+    const found = new Map<string, Fault>();
+    for (const fault of faults) {
+      const issue = await this.#issues.issueOf(fault);
+      if (!found.has(issue)) found.set(issue, fault);
+    }
+    return found;
   }
 
   async #load(item: Item): Promise<Diagnosis> {
@@ -281,6 +318,10 @@ function newestOf<Head extends z.infer<typeof headSchema>>(heads: readonly Head[
   );
 }
 
+/** When a session showed a fault: its end, unless its producer's clock is ahead of ours. */
+const seenAt = ({ endedAt, createdAt }: Pick<DiagnosisSummary, 'endedAt' | 'createdAt'>): string =>
+  endedAt !== null && endedAt < createdAt ? endedAt : createdAt;
+
 /** Of the session index (ingest): `ownedBy` names the session that the traces belong to. */
 const isGivenAway = (item: Item): boolean => typeof item.ownedBy === 'string';
 
@@ -288,6 +329,7 @@ function patternsFor(summary: Omit<DiagnosisSummary, 'superseded'>): TimelinePat
   return [
     { by: 'all' },
     { by: 'outcome', value: summary.outcome },
+    ...summary.issues.map(({ issue }) => ({ by: 'issue', value: issue }) as const),
     ...(summary.agent === null ? [] : [{ by: 'agent', value: summary.agent } as const]),
     ...(summary.service === null ? [] : [{ by: 'service', value: summary.service } as const]),
     // Under each category and under its parent, so that both are lists of their own.
@@ -303,6 +345,7 @@ const parentOf = (id: string): string => id.replace(/-category-.*$/u, '');
 type Filters = Parameters<DiagnosisStore['recent']>[0];
 
 function patternOf(query: Filters): TimelinePattern {
+  if (query.issue !== undefined) return { by: 'issue', value: query.issue };
   if (query.agent !== undefined) return { by: 'agent', value: query.agent };
   if (query.service !== undefined) return { by: 'service', value: query.service };
   if (query.outcome !== undefined) return { by: 'outcome', value: query.outcome };
@@ -318,7 +361,7 @@ function matches(summary: Omit<DiagnosisSummary, 'superseded'>, query: Filters):
     (query.category === undefined ||
       summary.categories.some((id) => categoryMatches(id, query.category ?? ''))) &&
     (query.model === undefined || summary.model === query.model) &&
-    (query.fingerprint === undefined || summary.fingerprints.includes(query.fingerprint))
+    (query.issue === undefined || summary.issues.some(({ issue }) => issue === query.issue))
   );
 }
 

@@ -1,4 +1,5 @@
 import { categoryName } from '../../report/category-name.ts';
+import { issueTitle } from '../../report/issue-title.ts';
 import { groupBy, renderTop } from '../../report/summary-table.ts';
 import { openStoreToRead } from '../shell/deps.ts';
 import { type CliIo, palette } from '../shell/io.ts';
@@ -13,12 +14,15 @@ export interface TopFlags extends QueryFlags {
   readonly of: number;
 }
 
-/** What fails most: categories, critical steps, causes (fingerprints) and agents, each with a session to look at. */
+/** What fails most: categories, critical steps, issues and agents, each with a session to look at. */
 export async function topCommand(flags: TopFlags, io: CliIo): Promise<number> {
   const store = await openStoreToRead(flags.store);
   try {
     const { items, more } = await readSummaries(store, queryOf(flags), flags.of);
     const failing = items.filter(({ failureCount }) => failureCount > 0);
+    const titles = new Map(
+      failing.flatMap(({ issues }) => issues.map((issue) => [issue.issue, issueTitle(issue)] as const)),
+    );
     const tables = [
       {
         title: 'Failures by category (sessions)',
@@ -31,8 +35,10 @@ export async function topCommand(flags: TopFlags, io: CliIo): Promise<number> {
         ),
       },
       {
-        title: 'Causes seen more than once (rootspan list --cause <fingerprint>)',
-        groups: groupBy(failing, ({ fingerprints }) => fingerprints).filter(({ sessions }) => sessions > 1),
+        title: 'Issues in more than one session (rootspan issues show <id>)',
+        groups: groupBy(failing, ({ issues }) => issues.map(({ issue }) => issue))
+          .filter(({ sessions }) => sessions > 1)
+          .map((group) => ({ ...group, name: `${titles.get(group.name)} (${group.name})` })),
       },
       {
         title: 'Agents (failing sessions)',

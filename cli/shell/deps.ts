@@ -9,7 +9,7 @@ import type { Model } from '../../core/model/port.ts';
 import type { TokenCounter } from '../../core/planning/tokens/counter.ts';
 import { makeTokenCounter } from '../../core/planning/tokens/make-token-counter.ts';
 import { MIN_IDLE_SECONDS } from '../../core/ports/agent-settings.ts';
-import type { DiagnosisStore, ObjectStore } from '../../core/ports/ports.ts';
+import type { DiagnosisStore, IssueStore, ObjectStore } from '../../core/ports/ports.ts';
 import { UsageError } from './errors.ts';
 import type { CliIo } from './io.ts';
 
@@ -17,6 +17,7 @@ export const systemClock: Clock = { now: () => Date.now() };
 
 export interface OpenStore {
   readonly diagnoses: DiagnosisStore;
+  readonly issues: IssueStore;
   readonly objects: ObjectStore;
   close(): Promise<void>;
 }
@@ -40,11 +41,16 @@ export async function openStore(where: string): Promise<OpenStore | null> {
   const dynamo = new DynamoDBClient({});
   const s3 = new S3Client({});
   const objects = new S3ObjectStore(s3, bucket);
+  const diagnoses = new DynamoDiagnosisStore(
+    new DynamoTable(dynamo, table, systemClock),
+    objects,
+    systemClock,
+    { retentionDays: null },
+  );
   return {
     objects,
-    diagnoses: new DynamoDiagnosisStore(new DynamoTable(dynamo, table, systemClock), objects, systemClock, {
-      retentionDays: null,
-    }),
+    diagnoses,
+    issues: diagnoses.issues,
     close: async () => {
       dynamo.destroy();
       s3.destroy();

@@ -12,7 +12,7 @@ export interface QueryFlags {
   readonly service?: string;
   readonly outcome?: Outcome;
   readonly category?: string;
-  readonly cause?: string;
+  readonly issue?: string;
   readonly model?: string;
   readonly since?: string;
 }
@@ -21,24 +21,28 @@ type Query = Parameters<DiagnosisStore['recent']>[0];
 
 /** UsageError for a word that no diagnosis can have. */
 export function queryOf(flags: QueryFlags): Query {
-  const { agent, service, outcome, category, cause, model, since } = flags;
+  const { agent, service, outcome, category, issue, model, since } = flags;
   if (category !== undefined && !CATEGORY_IDS.some((id) => categoryMatches(id, category)))
     throw new UsageError(
       `--category: unknown category "${category}"; ids and parents are listed in docs/taxonomy.md`,
-    );
-  if (cause !== undefined && !/^[0-9a-f]{16}$/u.test(cause))
-    throw new UsageError(
-      `--cause: expected a fingerprint of 16 hex digits, as \`rootspan top\` prints it, got "${cause}"`,
     );
   return {
     ...(agent === undefined ? {} : { agent }),
     ...(service === undefined ? {} : { service }),
     ...(outcome === undefined ? {} : { outcome }),
     ...(category === undefined ? {} : { category }),
-    ...(cause === undefined ? {} : { fingerprint: cause }),
+    ...(issue === undefined ? {} : { issue: issueId('--issue', issue) }),
     ...(model === undefined ? {} : { model }),
     ...(since === undefined ? {} : { since: sinceIso(since, Date.now()) }),
   };
+}
+
+/** UsageError for what no issue can be called. */
+export function issueId(flag: string, text: string): string {
+  if (/^[0-9a-f]{16}$/u.test(text)) return text;
+  throw new UsageError(
+    `${flag}: expected the id of an issue, 16 hex digits as \`rootspan issues\` prints it, got "${text}"`,
+  );
 }
 
 const PAGE = 200;

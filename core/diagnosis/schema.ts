@@ -206,6 +206,24 @@ export const provenanceSchema = z.object({
   ),
 });
 
+/** One category of one failure with its identity across sessions (core/report-build/fingerprint.ts). */
+export const faultSchema = z.object({
+  spanId: z.string(),
+  category: z.string(),
+  agent: z.string().nullable(),
+  /** `tool <name>`, `prompt: <first line of the section>` or `constraint <name>`; `null` where nothing of it is known. */
+  place: z.string().nullable(),
+  /** The stated error without ids, numbers and values; empty where none is stated. */
+  cause: z.string(),
+  /** Stems of the words in `cause` that tell it from others, sorted. */
+  words: z.array(z.string()),
+  /** Hash of agent, category and place. */
+  site: z.string(),
+  /** Hash of site and words. */
+  fingerprint: z.string(),
+});
+export type Fault = z.infer<typeof faultSchema>;
+
 export const diagnosisSchema = z.object({
   schemaVersion: z.literal(DIAGNOSIS_SCHEMA_VERSION),
   sessionId: z.string().min(1),
@@ -249,7 +267,9 @@ export const diagnosisSchema = z.object({
     durationMs: z.number(),
     byStage: z.record(z.string(), usageSchema),
   }),
-  /** Stable across sessions for the same fault (agent, category, tool, error shape), for issues over time. */
+  /** What was found, as it is counted across sessions; empty for a diagnosis stored before issues were kept. */
+  faults: z.array(faultSchema).default([]),
+  /** Those of the faults, each once. */
   fingerprints: z.array(z.string()),
   /** What a reader needs of the spans named in this diagnosis, in step order, so that reports need no session. */
   spans: z.array(

@@ -1,4 +1,8 @@
+import type { Issue } from './issue.ts';
 import type { Diagnosis } from './schema.ts';
+
+/** An issue and what says it in words. */
+export type IssueRef = Pick<Issue, 'issue' | 'category' | 'place' | 'cause'>;
 
 /** What lists show of a diagnosis without loading it whole. */
 export interface DiagnosisSummary {
@@ -20,7 +24,8 @@ export interface DiagnosisSummary {
   readonly costUsd: number | null;
   /** When the session ended, ISO; `null` when its producer does not say. */
   readonly endedAt: string | null;
-  readonly fingerprints: readonly string[];
+  /** The issues it belongs to; given by the store. */
+  readonly issues: readonly IssueRef[];
   readonly superseded: boolean;
 }
 
@@ -42,6 +47,6 @@ export function summarise(diagnosis: Diagnosis): Omit<DiagnosisSummary, 'superse
     model: diagnosis.provenance.model,
     costUsd: diagnosis.usage.costUsd,
     endedAt: diagnosis.endedAt,
-    fingerprints: diagnosis.fingerprints,
+    issues: [],
   };
 }

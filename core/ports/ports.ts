@@ -1,4 +1,5 @@
-import type { Diagnosis } from '../diagnosis/schema.ts';
+import type { Issue, IssueChange, IssueState } from '../diagnosis/issue.ts';
+import type { Diagnosis, Fault } from '../diagnosis/schema.ts';
 import type { DiagnosisSummary } from '../diagnosis/summary.ts';
 
 /**
@@ -28,16 +29,20 @@ export interface Page<T> {
  */
 export interface DiagnosisStore {
   /**
-   * Stores a new version (or finds the identical one); returns the version it has. ResultConflictError if the id is taken
+   * Stores a new version (or finds the identical one); returns the version it has, and what it did to issues (the
+   * same again for the same diagnosis). ResultConflictError if the id is taken
    * by other content. `closing` is the number of the session's closing: the latest diagnosis is that of the highest,
    * whenever it was written. Without one it counts as of the newest content that is known.
    */
-  put(diagnosis: Diagnosis, closing?: number): Promise<{ version: number; created: boolean }>;
+  put(
+    diagnosis: Diagnosis,
+    closing?: number,
+  ): Promise<{ version: number; created: boolean; issues: readonly IssueChange[] }>;
   latest(sessionId: string): Promise<Diagnosis | null>;
   version(sessionId: string, version: number): Promise<Diagnosis | null>;
   versions(sessionId: string): Promise<readonly DiagnosisSummary[]>;
   /**
-   * Newest first. The first filter given, in the order agent, service, outcome, category (an id or a parent), chooses the
+   * Newest first. The first filter given, in the order issue, agent, service, outcome, category (an id or a parent), chooses the
    * list that is read; the others narrow it while reading. Without one of these, all diagnoses are read.
    */
   recent(query: {
@@ -46,11 +51,22 @@ export interface DiagnosisStore {
     outcome?: Diagnosis['outcome'];
     category?: string;
     model?: string;
-    fingerprint?: string;
+    issue?: string;
     since?: string;
     limit?: number;
     next?: string;
   }): Promise<Page<DiagnosisSummary>>;
+}
+
+/** Faults across sessions. Diagnoses write them; people change their state. */
+export interface IssueStore {
+  /** The id of the issue that a fault belongs to; the same each time. Makes the issue's place if it is a new one. */
+  issueOf(fault: Pick<Fault, 'site' | 'fingerprint' | 'words'>): Promise<string>;
+  get(issue: string): Promise<Issue | null>;
+  /** Last seen first. */
+  list(state: IssueState, limit: number, agent?: string): Promise<readonly Issue[]>;
+  /** `null` when there is no such issue. */
+  setState(issue: string, state: 'open' | 'resolved' | 'muted'): Promise<Issue | null>;
 }
 
 /** An execution that ended in a fault: its session has no diagnosis from it. */

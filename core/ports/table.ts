@@ -1,4 +1,5 @@
 import { sha256Hex } from '../base/hash.ts';
+import type { IssueState } from '../diagnosis/issue.ts';
 import type { Outcome } from '../diagnosis/schema.ts';
 import { keyPart } from './object-keys.ts';
 
@@ -16,8 +17,9 @@ import { keyPart } from './object-keys.ts';
  * | trace is of session | `TRACE#<trace>` | `SESSION#<id>` | | |
  * | delivery kept aside | `TRACE#<trace>` | `DEFERRED#<hash>` | | |
  * | timeline entry | `RECENT#<pattern>#<shard>` | `<time>#<session>#<version>` | | |
- * | fingerprint | `FINGERPRINT#<fp>` | `STATE` | `FINGERPRINTS#<state>#<shard>` | last seen |
- * | fingerprint in a session | `FINGERPRINT#<fp>` | `SEEN#<session>` | | |
+ * | issue | `FINGERPRINT#<issue>` | `STATE` | `FINGERPRINTS#<state>#<shard>` | last seen |
+ * | issue in a session | `FINGERPRINT#<issue>` | `SEEN#<session>` | | |
+ * | causes known at a site | `SITE#<site>` | `CAUSES` | | |
  * | budget counter | `BUDGET#<day>` | `SPENT` | | |
  *
  * Whatever has several list positions (a diagnosis has an agent, a service, an outcome and many categories) has
@@ -64,12 +66,15 @@ export const shardsOf = (pk: string): string[] => ALL_SHARDS.map((shard) => `${p
 /** The one in which an id stands. */
 export const shardFor = (pk: string, id: string): string => `${pk}#${shardOf(id)}`;
 
+/** Items to ask each shard for at once, so that all together bring little more than `limit`; who needs more asks again. */
+export const pageSizeOfShards = (limit: number): number => Math.ceil(limit / SHARDS) + 4;
+
 export const FAILURES_INDEX_PK = 'FAILURES';
 
 /** The lists a diagnosis stands in. `all` is the list without a filter. */
 export type TimelinePattern =
   | { readonly by: 'all' }
-  | { readonly by: 'agent' | 'service' | 'category'; readonly value: string }
+  | { readonly by: 'agent' | 'service' | 'category' | 'issue'; readonly value: string }
   | { readonly by: 'outcome'; readonly value: Outcome };
 
 export const timelinePk = (pattern: TimelinePattern): string =>
@@ -77,9 +82,6 @@ export const timelinePk = (pattern: TimelinePattern): string =>
 
 export const timelineSk = (createdAt: string, sessionId: string, version: number): string =>
   `${createdAt}#${keyPart(sessionId)}#${String(version).padStart(6, '0')}`;
-
-export const FINGERPRINT_STATES = ['open', 'resolved', 'regressed'] as const;
-export type FingerprintState = (typeof FINGERPRINT_STATES)[number];
 
 export const fingerprintKey = (fingerprint: string): ItemKey => ({
   pk: `FINGERPRINT#${keyPart(fingerprint)}`,
@@ -89,7 +91,9 @@ export const fingerprintSeenKey = (fingerprint: string, sessionId: string): Item
   pk: `FINGERPRINT#${keyPart(fingerprint)}`,
   sk: `SEEN#${keyPart(sessionId)}`,
 });
-export const fingerprintIndexPk = (state: FingerprintState): string => `FINGERPRINTS#${state}`;
+/** Which causes are known of a category at one place. */
+export const causesKey = (site: string): ItemKey => ({ pk: `SITE#${keyPart(site)}`, sk: 'CAUSES' });
+export const fingerprintIndexPk = (state: IssueState): string => `FINGERPRINTS#${state}`;
 
 /** What a day's model calls cost or are held to cost; the day is that of UTC. */
 export const budgetKey = (day: string): ItemKey => ({ pk: `BUDGET#${day}`, sk: 'SPENT' });

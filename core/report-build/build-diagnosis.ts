@@ -17,7 +17,7 @@ import type { Step, Trajectory } from '../trajectory/trajectory.ts';
 import { TAXONOMY_VERSION } from '../vocabulary/taxonomy.ts';
 import { diagnoseTurns } from './diagnose-turns.ts';
 import { byEffect, withEffects } from './effects.ts';
-import { fingerprintsOf } from './fingerprint.ts';
+import { faultsOf, fingerprintsOf } from './fingerprint.ts';
 import { decideOutcome } from './outcome.ts';
 import { withTeamHints } from './team-hints.ts';
 
@@ -40,6 +40,7 @@ export function buildDiagnosis(parts: DiagnosisParts): Diagnosis {
   const { critical, judged, completion } = explanation;
   const { failures, rootCauses: causes } = inOrderOfEffect(explanation);
   const rootCauses = withTeamHints(failures, causes, prepared.options.constraints ?? []);
+  const faults = faultsOf(failures, rootCauses, trajectory, session.agent);
   const { notAnalysed } = prepared;
   const decided = decideOutcome({
     failures,
@@ -80,7 +81,8 @@ export function buildDiagnosis(parts: DiagnosisParts): Diagnosis {
     ],
     completionStatus: completion,
     recommendations: recommendationsOf(rootCauses),
-    fingerprints: fingerprintsOf(failures, trajectory, session.agent),
+    faults: [...faults],
+    fingerprints: fingerprintsOf(faults),
     spans: spansNamed(explanation, validationLog, trajectory),
   } satisfies Partial<Diagnosis>);
   return {

@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { categoryName } from '../category-name.ts';
 import type { FleetView } from '../html/fleet-view.ts';
+import { issueTitle } from '../issue-title.ts';
 import { Card } from './card.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { Trend } from './trend.tsx';
@@ -14,7 +15,7 @@ type Row = FleetView['sessions'][number];
 const DIMENSIONS = {
   category: { title: 'Failures by category', of: (row: Row) => row.categories, name: categoryName },
   critical: { title: 'What cost the goal', of: (row: Row) => [row.criticalCategory], name: categoryName },
-  cause: { title: 'Causes (fingerprints)', of: (row: Row) => row.fingerprints, name: (id: string) => id },
+  cause: { title: 'Causes', of: (row: Row) => row.issues.map(issueTitle), name: (id: string) => id },
   agent: { title: 'Agents', of: (row: Row) => [row.agent], name: (id: string) => id },
   release: { title: 'Releases', of: (row: Row) => [row.release], name: (id: string) => id },
   model: { title: 'Judged by', of: (row: Row) => [row.model], name: (id: string) => id },

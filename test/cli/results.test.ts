@@ -47,14 +47,14 @@ describe('list', () => {
     for (const wrong of [
       ['--category', 'halucination'],
       ['--outcome', 'BROKEN'],
-      ['--cause', 'nonsense'],
+      ['--issue', 'nonsense'],
       ['--since', 'recently'],
     ]) {
       expect((await rootspan(['list', '--store', store, ...wrong])).exitCode, wrong.join(' ')).toBe(2);
     }
   });
 
-  it('finds the sessions of a cause, and marks a version that a later one supersedes', async () => {
+  it('finds the sessions of an issue, and marks a version that a later one supersedes', async () => {
     const store = await storeOf('airline-refund.json');
     await rootspan([
       'diagnose',
@@ -69,11 +69,11 @@ describe('list', () => {
     const items = out
       .trim()
       .split('\n')
-      .map((line) => JSON.parse(line) as { superseded: boolean; fingerprints: string[] });
+      .map((line) => JSON.parse(line) as { superseded: boolean; issues: { issue: string }[] });
     expect(items.map(({ superseded }) => superseded)).toEqual([false, true]);
-    const cause = items[0]?.fingerprints[0] ?? '';
+    const issue = items[0]?.issues[0]?.issue ?? '';
     expect(
-      (await rootspan(['list', '--store', store, '--cause', cause])).out.trim().split('\n'),
+      (await rootspan(['list', '--store', store, '--issue', issue])).out.trim().split('\n'),
     ).toHaveLength(2);
     expect(await plainText(['list', '--store', store])).toContain('superseded');
   });

@@ -1,4 +1,4 @@
-import type { Diagnosis } from '../../core/diagnosis/schema.ts';
+import type { Diagnosis, Fault } from '../../core/diagnosis/schema.ts';
 
 /** A complete, valid diagnosis with one failure; parts can be replaced. */
 export function aDiagnosis(parts: Partial<Diagnosis> = {}): Diagnosis {
@@ -89,8 +89,23 @@ export function aDiagnosis(parts: Partial<Diagnosis> = {}): Diagnosis {
       durationMs: 1000,
       byStage: {},
     },
+    faults: [],
     fingerprints: ['fp-timeout'],
     spans: [],
     ...parts,
+  };
+}
+
+/** The fault of `aDiagnosis`, at a place of its own. */
+export function aFault(site: string): Fault {
+  return {
+    spanId: 'span-2',
+    category: 'execution-error-category-timeout',
+    agent: 'airline',
+    place: 'tool book',
+    cause: 'no answer from the gateway',
+    words: ['answer', 'gatewa'],
+    site,
+    fingerprint: `${site}-fault`,
   };
 }

@@ -10,9 +10,10 @@ import { DynamoSessionIndex } from '../../../adapters/aws/dynamo-session-index.t
 import { DynamoTable } from '../../../adapters/aws/dynamo-table.ts';
 import { FileObjectStore } from '../../../adapters/local/file-object-store.ts';
 import { openLocalStores } from '../../../adapters/local/open-stores.ts';
+import { ISSUE_STATES } from '../../../core/diagnosis/issue.ts';
 import { type Diagnosis, diagnosisSchema } from '../../../core/diagnosis/schema.ts';
 import { ConfigurationInvalidError, ResultConflictError } from '../../../core/errors/errors.ts';
-import { aDiagnosis } from '../../helpers/a-diagnosis.ts';
+import { aDiagnosis, aFault } from '../../helpers/a-diagnosis.ts';
 import { type EmbeddedDynamo, startEmbeddedDynamo } from '../../helpers/embedded-dynamo.ts';
 
 const DAY_MS = 86_400_000;
@@ -54,7 +55,7 @@ describe('storing a diagnosis', () => {
   it('gives the first version, and gives it back whole', async () => {
     const store = open();
     const diagnosis = aDiagnosis({ sessionId: freshId() });
-    expect(await store.put(diagnosis)).toEqual({ version: 1, created: true });
+    expect(await store.put(diagnosis)).toMatchObject({ version: 1, created: true });
     expect(await store.latest(diagnosis.sessionId)).toEqual({ ...diagnosis, version: 1 });
     expect(await store.latest('nobody')).toBeNull();
     expect(await store.version(diagnosis.sessionId, 2)).toBeNull();
@@ -62,18 +63,20 @@ describe('storing a diagnosis', () => {
 
   it('the same diagnosis again changes nothing, whenever and at whatever price it was made', async () => {
     const store = open();
-    const diagnosis = aDiagnosis({ sessionId: freshId(), fingerprints: [freshId()] });
-    await store.put(diagnosis);
+    const fault = aFault(freshId());
+    const diagnosis = aDiagnosis({ sessionId: freshId(), faults: [fault] });
+    const first = await store.put(diagnosis);
     const again: Diagnosis = {
       ...diagnosis,
       createdAt: at(59),
       usage: { ...diagnosis.usage, durationMs: 1, costUsd: 0 },
     };
-    expect(await store.put(again)).toEqual({ version: 1, created: false });
+    expect(await store.put(again)).toEqual({ ...first, created: false });
+    expect(first.issues).toEqual([{ issue: fault.fingerprint, change: 'opened' }]);
     expect(await store.latest(diagnosis.sessionId)).toEqual({ ...diagnosis, version: 1 });
     expect(await store.versions(diagnosis.sessionId)).toHaveLength(1);
     expect((await store.recent({})).items.filter((i) => i.sessionId === diagnosis.sessionId)).toHaveLength(1);
-    expect((await store.fingerprints.get(diagnosis.fingerprints[0]!))?.sessions).toBe(1);
+    expect((await store.issues.get(fault.fingerprint))?.sessions).toBe(1);
   });
 
   it('a session whose traces turned out to belong to another one counts as superseded', async () => {
@@ -114,7 +117,7 @@ describe('storing a diagnosis', () => {
       outcome: 'CLEAN',
     });
     await store.put(first);
-    expect(await store.put(second)).toEqual({ version: 2, created: true });
+    expect(await store.put(second)).toMatchObject({ version: 2, created: true });
     expect((await store.latest(sessionId))?.outcome).toBe('CLEAN');
     expect(await store.version(sessionId, 1)).toEqual({ ...first, version: 1 });
     expect((await store.versions(sessionId)).map((v) => [v.version, v.superseded])).toEqual([
@@ -126,7 +129,7 @@ describe('storing a diagnosis', () => {
       [1, true],
     ]);
     // A late duplicate of the first execution does not bring the old result back.
-    expect(await store.put(first)).toEqual({ version: 1, created: false });
+    expect(await store.put(first)).toMatchObject({ version: 1, created: false });
     expect((await store.latest(sessionId))?.version).toBe(2);
     expect((await store.recent({ agent })).items[0]?.superseded).toBe(false);
   });
@@ -164,9 +167,9 @@ describe('storing a diagnosis', () => {
     const excerpt = randomBytes(600_000).toString('base64');
     const spans = [{ spanId: 's', position: 0, kind: 'message', name: 'n', agent: null, excerpt }];
     const large = aDiagnosis({ sessionId: freshId(), spans });
-    expect(await store.put(large)).toEqual({ version: 1, created: true });
+    expect(await store.put(large)).toMatchObject({ version: 1, created: true });
     expect(await store.latest(large.sessionId)).toEqual({ ...large, version: 1 });
-    expect(await store.put(large)).toEqual({ version: 1, created: false });
+    expect(await store.put(large)).toMatchObject({ version: 1, created: false });
   });
 });
 
@@ -185,9 +188,9 @@ describe('a crash between two writes', () => {
     let reached = 0;
     for (let n = 1; n <= 30; n++) {
       const sessionId = freshId();
-      const fingerprint = freshId();
+      const fault = aFault(freshId());
       const agent = freshId();
-      const diagnosis = aDiagnosis({ sessionId, agent, fingerprints: [fingerprint] });
+      const diagnosis = aDiagnosis({ sessionId, agent, faults: [fault] });
       const objects = new FileObjectStore(folder);
       const broken = new DynamoDiagnosisStore(
         new DynamoTable(failingClient(n), dynamo.tableName, { now: () => nowMs }),
@@ -204,11 +207,11 @@ describe('a crash between two writes', () => {
       expect((await store.put(diagnosis)).version).toBe(1);
       expect(await store.versions(sessionId)).toHaveLength(1);
       expect((await store.recent({ agent })).items).toHaveLength(1);
-      expect((await store.fingerprints.get(fingerprint))?.sessions).toBe(1);
+      expect((await store.issues.get(fault.fingerprint))?.sessions).toBe(1);
       if (!crashed) break;
     }
-    // version, latest, timelines of all/outcome/agent/service/category/parent, seen, state, mark
-    expect(reached).toBe(11);
+    // causes, version, latest, timelines of all/outcome/issue/agent/service/category/parent, seen, state, mark
+    expect(reached).toBe(13);
   });
 });
 
@@ -268,9 +271,9 @@ describe('lists', () => {
 describe('retention', () => {
   it('what has expired is not shown, though DynamoDB has not deleted it yet, and its place is free again', async () => {
     const store = open({ retentionDays: 30 });
-    const fingerprint = freshId();
+    const fault = aFault(freshId());
     const agent = freshId();
-    const diagnosis = aDiagnosis({ sessionId: freshId(), agent, fingerprints: [fingerprint] });
+    const diagnosis = aDiagnosis({ sessionId: freshId(), agent, faults: [fault] });
     await store.put(diagnosis);
     nowMs += 29 * DAY_MS;
     expect(await store.latest(diagnosis.sessionId)).not.toBeNull();
@@ -278,49 +281,115 @@ describe('retention', () => {
     expect(await store.latest(diagnosis.sessionId)).toBeNull();
     expect(await store.versions(diagnosis.sessionId)).toEqual([]);
     expect((await store.recent({ agent })).items).toEqual([]);
-    expect(await store.fingerprints.get(fingerprint)).toBeNull();
-    expect(await store.put(diagnosis)).toEqual({ version: 1, created: true });
-    expect((await store.fingerprints.get(fingerprint))?.sessions).toBe(1);
+    expect(await store.issues.get(fault.fingerprint)).toBeNull();
+    expect(await store.put(diagnosis)).toMatchObject({ version: 1, created: true });
+    expect((await store.issues.get(fault.fingerprint))?.sessions).toBe(1);
   });
 });
 
-describe('fingerprints', () => {
+describe('issues', () => {
+  const seen = (sessionId: string, minute: number, release: string | null = null) => ({
+    sessionId,
+    release,
+    at: at(minute),
+  });
+
   it('count each session once, in whatever order and however often they are told', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 12 }),
         async (sessions) => {
-          const fingerprint = freshId();
+          const fault = aFault(freshId());
           await Promise.all(
-            sessions.map((n) => open().fingerprints.record(fingerprint, `s${n}`, at(10 + n), {})),
+            sessions.map((n) =>
+              open().issues.record(fault.fingerprint, fault, seen(`s${n}`, 10 + n, `r${n}`)),
+            ),
           );
-          expect(await open().fingerprints.get(fingerprint)).toEqual({
-            fingerprint,
-            sessions: new Set(sessions).size,
+          const issue = await open().issues.get(fault.fingerprint);
+          const distinct = new Set(sessions).size;
+          expect(issue).toMatchObject({
+            issue: fault.fingerprint,
+            sessions: distinct,
             firstSeen: at(10 + Math.min(...sessions)),
             lastSeen: at(10 + Math.max(...sessions)),
+            days: { '2026-03-01': distinct },
+            example: `s${Math.max(...sessions)}`,
             state: 'open',
           });
+          expect(issue?.releases).toHaveLength(distinct);
         },
       ),
       { numRuns: 25 },
     );
   });
 
-  it('a resolved fault that comes back has regressed, and moves from list to list', async () => {
-    const { fingerprints } = open();
-    const fingerprint = freshId();
-    const listed = async (state: 'open' | 'resolved' | 'regressed'): Promise<boolean> =>
-      (await fingerprints.list(state, 1000)).some((record) => record.fingerprint === fingerprint);
-    await fingerprints.record(fingerprint, 's1', at(1), {});
-    expect(await listed('open')).toBe(true);
-    expect(await fingerprints.resolve(fingerprint)).toBe(true);
-    expect([await listed('open'), await listed('resolved')]).toEqual([false, true]);
-    await fingerprints.record(fingerprint, 's1', at(1), {});
-    expect((await fingerprints.get(fingerprint))?.state).toBe('resolved');
-    await fingerprints.record(fingerprint, 's2', at(2), {});
-    expect((await fingerprints.get(fingerprint))?.state).toBe('regressed');
-    expect(await fingerprints.resolve('no-such')).toBe(false);
+  it('a resolved one that a later session shows has regressed, a muted one stays muted; each moves from list to list', async () => {
+    const { issues } = open();
+    const fault = aFault(freshId());
+    const id = fault.fingerprint;
+    const listed = async (): Promise<string[]> => {
+      const states: string[] = [];
+      for (const state of ISSUE_STATES)
+        if ((await issues.list(state, 1000)).some(({ issue }) => issue === id)) states.push(state);
+      return states;
+    };
+    nowMs = Date.parse(at(5));
+    expect(await issues.record(id, fault, seen('s1', 1))).toEqual({ issue: id, change: 'opened' });
+    expect(await listed()).toEqual(['open']);
+    expect(await issues.setState(id, 'resolved')).toMatchObject({ state: 'resolved', resolvedAt: at(5) });
+    expect(await listed()).toEqual(['resolved']);
+    expect(await issues.record(id, fault, seen('s1', 1))).toEqual({ issue: id, change: 'opened' });
+    // It ended before the fault was put right, and is only diagnosed now.
+    expect(await issues.record(id, fault, seen('s2', 4))).toBeNull();
+    expect(await listed()).toEqual(['resolved']);
+    expect(await issues.record(id, fault, seen('s3', 6))).toEqual({ issue: id, change: 'regressed' });
+    expect(await issues.record(id, fault, seen('s3', 6))).toEqual({ issue: id, change: 'regressed' });
+    expect(await listed()).toEqual(['regressed']);
+    await issues.setState(id, 'muted');
+    expect(await issues.record(id, fault, seen('s4', 7))).toBeNull();
+    expect(await listed()).toEqual(['muted']);
+    expect(await issues.get(id)).toMatchObject({ sessions: 4, state: 'muted' });
+    expect(await issues.setState('no-such', 'resolved')).toBeNull();
+  });
+
+  it('one cause is one issue, whoever writes it first and at the same time', async () => {
+    const { site } = aFault(freshId());
+    const wordings = [
+      ['gatewa', 'paymen'],
+      ['paymen', 'timed'],
+      ['fraud', 'queue'],
+    ];
+    const ids = await Promise.all(
+      [...wordings, ...wordings].map((words, i) =>
+        open().issues.issueOf({ site, words, fingerprint: `${site}-${i % 3}` }),
+      ),
+    );
+    expect(ids.slice(0, 3)).toEqual(ids.slice(3));
+    expect(ids[0]).toBe(ids[1]);
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it('causes stay known while their issues are seen, and are gone when nothing was for the retention', async () => {
+    const { site } = aFault(freshId());
+    const ask = (fingerprint: string) =>
+      open({ retentionDays: 30 }).issues.issueOf({ site, words: ['paymen'], fingerprint });
+    expect(await ask('first')).toBe('first');
+    for (let month = 0; month < 4; month++) {
+      nowMs += 20 * DAY_MS;
+      expect(await ask(`later-${month}`)).toBe('first');
+    }
+    nowMs += 31 * DAY_MS;
+    expect(await ask('anew')).toBe('anew');
+  });
+
+  it('lists the sessions of one', async () => {
+    const store = open();
+    const fault = aFault(freshId());
+    const [a, b] = [freshId(), freshId()];
+    await store.put(aDiagnosis({ sessionId: a, faults: [fault] }));
+    await store.put(aDiagnosis({ sessionId: b, faults: [] }));
+    const { items } = await store.recent({ issue: fault.fingerprint });
+    expect(items.map(({ sessionId }) => sessionId)).toEqual([a]);
   });
 });
 

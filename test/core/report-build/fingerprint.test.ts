@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { UNKNOWN_RECOVERY } from '../../../core/diagnosis/recovery.ts';
 import type { Failure } from '../../../core/diagnosis/schema.ts';
-import { errorShape, fingerprintsOf } from '../../../core/report-build/fingerprint.ts';
+import { errorShape, faultsOf, fingerprintsOf } from '../../../core/report-build/fingerprint.ts';
 import type { SpanError } from '../../../core/session/session.ts';
 import { toTrajectory } from '../../../core/trajectory/to-trajectory.ts';
 import { session, tool } from '../../helpers/build-session.ts';
@@ -46,7 +46,7 @@ describe('fingerprints', () => {
       source: [{ kind: 'model', ref: 'x' }],
       ...UNKNOWN_RECOVERY,
     };
-    return fingerprintsOf([failure], trajectory, null);
+    return fingerprintsOf(faultsOf([failure], [], trajectory, null));
   };
 
   test('equal for the same fault in another session, whatever the model said', () => {
