@@ -1,7 +1,7 @@
 import type { CriticalStep, Failure, RootCause } from '../../diagnosis/schema.ts';
 import { blamesCallerByCategory } from '../../trajectory/classify-error.ts';
 import type { Trajectory } from '../../trajectory/trajectory.ts';
-import { usualFix } from './fixes.ts';
+import { fixFor } from './fix-for.ts';
 import { canCause } from './span-order.ts';
 
 const EXPLICIT = /^execution-error-/u;
@@ -68,17 +68,18 @@ export function linkFailures(
  * A root cause by rule, for a failure that no model explained. It claims nothing that was not looked at: the
  * location is the failing span itself, or the failure that `link` proves to stand behind it; causality and impact
  * are UNCLEAR unless that or the critical step decides them; and the text says that no model looked. The remedy is
- * the usual one for what the surest finding found.
+ * the usual one for what the surest finding found, with what it is to change.
  */
 export function rootCauseByRule(
   failure: Failure,
   critical: CriticalStep | null,
   why: string,
+  trajectory: Trajectory,
   link?: Link,
 ): RootCause {
   const isCritical = critical?.spanId === failure.span_id;
   const linked = isCritical ? undefined : link;
-  const fix = usualFix(linked?.cause ?? failure);
+  const fix = fixFor(linked?.cause ?? failure, trajectory);
   return {
     failure_span_id: failure.span_id,
     location: linked?.cause.span_id ?? failure.span_id,

@@ -31,7 +31,7 @@ export function explainByRule(
   const failures = withCriticalStep(trajectory, merged.failures, critical, prepared.options.taxonomy, source);
   const links = linkFailures(failures, trajectory);
   const rootCauses = failures.map((failure) =>
-    rootCauseByRule(failure, critical, NO_MODEL_LOOKED, links.get(failure.span_id)),
+    rootCauseByRule(failure, critical, NO_MODEL_LOOKED, trajectory, links.get(failure.span_id)),
   );
   const noModel = prepared.notAnalysed !== null;
   return {

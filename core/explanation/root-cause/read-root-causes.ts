@@ -6,7 +6,7 @@ import { resolveSpan } from '../../prompting/resolve-span.ts';
 import type { ReadContext } from '../critical-step/read-critical-steps.ts';
 import { CAUSALITIES, COMPLETIONS, FIX_TYPES, IMPACTS, TIMINGS } from './answer.ts';
 import { linkFailures, MODEL_GAVE_NONE, rootCauseByRule } from './by-rule.ts';
-import { usualFix } from './fixes.ts';
+import { fixFor } from './fix-for.ts';
 import { canCause } from './span-order.ts';
 
 export interface ReadCauses {
@@ -78,7 +78,13 @@ export function readRootCauses(
     rootCauses: failures.map(
       (failure) =>
         bySpan.get(failure.span_id) ??
-        rootCauseByRule(failure, context.critical, MODEL_GAVE_NONE, links.get(failure.span_id)),
+        rootCauseByRule(
+          failure,
+          context.critical,
+          MODEL_GAVE_NONE,
+          context.trajectory,
+          links.get(failure.span_id),
+        ),
     ),
     quarantined,
     unexplained,
@@ -101,7 +107,7 @@ function readItem(
   context: Parameters<typeof readRootCauses>[2],
   note: (reason: string, item: JsonValue) => void,
 ): RootCause {
-  const fix = usualFix(failure);
+  const fix = fixFor(failure, context.trajectory);
   const saidFix = field(item, 'fix', 'fix_recommendation');
   if (saidFix === '') note('no recommendation given: the usual one for the category stands', item);
   const explanation = aliasesToIds(field(item, 'explanation', 'root_cause_explanation'), context.names);

@@ -4,10 +4,12 @@ import { CHECKS } from '../../../../core/checks/registry.ts';
 import { DEFAULT_OPTIONS } from '../../../../core/diagnosis/options.ts';
 import { UNKNOWN_RECOVERY } from '../../../../core/diagnosis/recovery.ts';
 import type { Failure } from '../../../../core/diagnosis/schema.ts';
+import { fixFor } from '../../../../core/explanation/root-cause/fix-for.ts';
 import { CHECKS_WITH_FIX, usualFix } from '../../../../core/explanation/root-cause/fixes.ts';
 import { makeTokenCounter } from '../../../../core/planning/tokens/make-token-counter.ts';
 import type { Session } from '../../../../core/session/session.ts';
 import { diagnose } from '../../../../core/stages/pipeline.ts';
+import { trajectoryOf } from '../../../../core/trajectory/trajectory-of.ts';
 import { CATEGORY_IDS } from '../../../../core/vocabulary/taxonomy.ts';
 import { inference, message, said, session, text, tool, use } from '../../../helpers/build-session.ts';
 
@@ -128,4 +130,45 @@ test('every category and every check that has one gives a remedy; a name of an o
   for (const odd of ['constructor', '__proto__', 'toString']) {
     expect(usualFix(failureOf(odd, { kind: 'check', ref: odd })).text).toBe(general);
   }
+});
+
+test('a remedy names what is to change in this agent: the parameters of its tool that the error names', async () => {
+  const pay = {
+    name: 'pay_invoice',
+    parameters: { type: 'object', properties: { amount: { type: 'number' }, invoice: { type: 'string' } } },
+  };
+  const { rootCauses } = await causesOf(
+    session([
+      said(message('user', 'Pay it.')),
+      inference([], [message('assistant', use('c1', 'pay_invoice', { amount: 'ten', invoice: 'I-1' }))], {
+        tools: [pay],
+      }),
+      tool(
+        'c1',
+        'pay_invoice',
+        { amount: 'ten', invoice: 'I-1' },
+        'Error: validation failed: amount must be a number',
+      ),
+    ]),
+  );
+  const fixes = rootCauses.map((cause) => cause.fix_recommendation).join('\n');
+  expect(fixes).toContain('Here: amount of the tool pay_invoice.');
+  expect(fixes).not.toContain('invoice of the tool');
+});
+
+test('or the line of its instructions that the tool stands in; their beginning where none does', () => {
+  const spans = (systemPrompt: string) =>
+    session([
+      inference([], [message('assistant', use('c1', 'close_account', { id: 'A-1' }))], { systemPrompt }),
+      tool('c1', 'close_account', { id: 'A-1' }, 'closed'),
+    ]);
+  const broken = failureOf('task-instruction-category-non-compliance', { kind: 'model', ref: 'x' });
+  const fixOf = (systemPrompt: string): string => fixFor(broken, trajectoryOf(spans(systemPrompt))).text;
+  const rule = 'Never call close_account before the customer has confirmed.';
+  expect(fixOf(`You help customers.\n- be kind\n${rule}\n`)).toContain(`Here: "${rule}" in the instructions`);
+  // A longer name that contains the tool's is another word.
+  expect(fixOf('You help customers.\nUse close_account_v2 never.')).toContain(
+    'which begin "You help customers."',
+  );
+  expect(fixOf(`${'x'.repeat(500)}`).length).toBeLessThan(600);
 });
