@@ -12,7 +12,7 @@ const EXIT_CODES = `
 Exit codes:
   0  CLEAN: no failure; FLAWED: failures, all put right or harmless (or --exit-zero)
   1  FAILED: a failure that nothing put right cost the goal
-  2  wrong usage or bad input
+  2  wrong usage, or no input that could be read
   3  runtime error
   4  UNKNOWN: not everything was looked at, and no failure that cost the goal is known
   5  waiting for batch answers
@@ -113,7 +113,10 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
 
   diagnosing(program.command('diagnose'))
     .description('diagnose sessions from files, or from standard input with "-"')
-    .argument('<file...>', 'session or telemetry files; see `rootspan formats`')
+    .argument(
+      '<file...>',
+      'session or telemetry files, folders, globs, .zip, .gz; read together; see `rootspan formats`',
+    )
     .option('--record <dir>', "write the model's answers down, for `--model replay:<dir>`")
     .option('--guidelines <file>', "text added to the detection prompt: your team's own rules")
     .option('--constraints <file>', "your team's constraints; see `rootspan constraints check`")
@@ -167,7 +170,10 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     .description(
       'feed Lambda events, CloudWatch envelopes or lines of telemetry through the handlers of the deployed pipeline, and diagnose the sessions in them',
     )
-    .argument('[file...]', 'in the order of arrival; without files, goes on where the last run stopped')
+    .argument(
+      '[file...]',
+      'files, folders, globs, archives, in the order of arrival; without files, goes on where the last run stopped',
+    )
     .action(async (files: string[], options) => {
       const { ingestCommand } = await import('./commands/ingest.ts');
       exitCode = await ingestCommand(files, options, io);
@@ -354,7 +360,9 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
 
   program
     .command('formats')
-    .description('list the input formats and how each is recognised')
+    .description(
+      'list the input formats: from which export or setting, checked on what, how each is recognised',
+    )
     .addOption(json())
     .action(async (options) => {
       const { formatsCommand } = await import('./commands/formats.ts');

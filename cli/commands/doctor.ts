@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { SessionInvalidError } from '../../core/errors/errors.ts';
 import { type LogEvent, unwrapLogEvents } from '../../core/ingest/envelope.ts';
 import type { LogRow } from '../../core/ingest/fetch-session.ts';
 import { joinCutLines } from '../../core/reading/decode/cut-lines.ts';
@@ -9,6 +10,7 @@ import { examineTelemetry, type TelemetryExam } from '../../core/reading/doctor.
 import { LineReader, type ReadLines } from '../../core/reading/line-reader.ts';
 import { readTelemetry, type Telemetry } from '../../core/reading/read-telemetry.ts';
 import { readSessions } from '../../core/reading/registry.ts';
+import { suggestExports } from '../../core/reading/suggest-exports.ts';
 import { safeLine } from '../../report/escape.ts';
 import { systemClock } from '../shell/deps.ts';
 import { eachInput } from '../shell/each-input.ts';
@@ -24,6 +26,9 @@ export interface DoctorFlags {
   readonly json?: boolean;
   readonly since: string;
 }
+
+/** A file that names many products is of none of them. */
+const SHOWN_EXPORTS = 4;
 
 /** A log group of real traffic: enough to see what its producers write. */
 const MAX_EVENTS = 20_000;
@@ -74,7 +79,22 @@ async function fromInput(input: OpenInput, io: CliIo): Promise<Telemetry | null>
   };
 }
 
+/** A refusal says in addition which exports of the product that the file seems to be of are read. */
 async function fromText(text: string, file: string, io: CliIo): Promise<Telemetry | null> {
+  try {
+    return await examined(text, file, io);
+  } catch (error) {
+    if (!(error instanceof SessionInvalidError)) throw error;
+    const exports = suggestExports(text).slice(0, SHOWN_EXPORTS);
+    const advice =
+      exports.length === 0
+        ? 'What is read of each product: `rootspan formats`'
+        : `Of what it names are read:\n${exports.map(({ title, from, checkedOn }) => `  ${title}: ${from} (checked on ${checkedOn})`).join('\n')}`;
+    throw new SessionInvalidError(`${error.message}\n${advice}`);
+  }
+}
+
+async function examined(text: string, file: string, io: CliIo): Promise<Telemetry | null> {
   if (holdsEnvelopes(text)) {
     const events: LogEvent[] = [];
     const unread: Telemetry['unread'][number][] = [];

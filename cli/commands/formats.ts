@@ -1,4 +1,4 @@
-import { listFormats } from '../../core/reading/registry.ts';
+import { listFormats, listRefused } from '../../core/reading/registry.ts';
 import { type CliIo, palette } from '../shell/io.ts';
 
 export async function formatsCommand(flags: { readonly json?: boolean }, io: CliIo): Promise<number> {
@@ -8,10 +8,12 @@ export async function formatsCommand(flags: { readonly json?: boolean }, io: Cli
     return 0;
   }
   const paint = palette(io);
-  for (const format of formats) {
-    io.out(
-      `${paint.bold(format.id.padEnd(28))} ${format.title}\n${' '.repeat(29)}${paint.dim(format.knownBy)}\n`,
-    );
+  const line = (name: string, text: string): string => `    ${paint.dim(name.padEnd(11))}${text}\n`;
+  for (const { id, title, from, checkedOn, knownBy } of formats) {
+    io.out(`${paint.bold(title)}  ${id}\n`);
+    io.out(line('from', from) + line('checked on', checkedOn) + line('known by', knownBy));
   }
+  io.out(`\n${paint.bold('Refused by name, with what to give instead')}\n`);
+  for (const { name, advice } of listRefused()) io.out(`${name}\n    ${advice}\n`);
   return 0;
 }

@@ -1,25 +1,26 @@
 import { SessionInvalidError } from '../errors/errors.ts';
 import { CONVENTIONS } from './conventions/index.ts';
-import type { ReadResult } from './decode/format.ts';
+import type { FormatText, ReadResult } from './decode/format.ts';
 import { ENVELOPES } from './envelopes/index.ts';
 import { type SessionInput, SessionReader } from './session-reader.ts';
+import { FOREIGN_PRODUCTS } from './transcripts/foreign-products.ts';
 import { TRANSCRIPTS } from './transcripts/index.ts';
 
-export interface FormatLine {
+export interface FormatLine extends FormatText {
   readonly family: 'transcript' | 'envelope' | 'convention';
-  readonly id: string;
-  readonly title: string;
-  readonly knownBy: string;
 }
 
 /** Every format that can be read, for `rootspan formats` and the docs. */
 export function listFormats(): readonly FormatLine[] {
   const line =
-    (family: FormatLine['family']) => (format: { id: string; title: string; knownBy: string }) => ({
+    (family: FormatLine['family']) =>
+    ({ id, title, knownBy, from, checkedOn }: FormatText): FormatLine => ({
       family,
-      id: format.id,
-      title: format.title,
-      knownBy: format.knownBy,
+      id,
+      title,
+      knownBy,
+      from,
+      checkedOn,
     });
   return [
     ...TRANSCRIPTS.map(line('transcript')),
@@ -27,6 +28,10 @@ export function listFormats(): readonly FormatLine[] {
     ...CONVENTIONS.map(line('convention')),
   ];
 }
+
+/** Exports of known products that are refused, each with what to give instead. */
+export const listRefused = (): readonly { readonly name: string; readonly advice: string }[] =>
+  FOREIGN_PRODUCTS.map(({ name, advice }) => ({ name, advice }));
 
 /**
  * Reads a file or parsed document into its sessions, whatever its format: one document, telemetry in any envelope,

@@ -111,3 +111,23 @@ test('a session document needs nothing of a producer; a missing file and a non-s
   expect((await rootspan(['doctor', '/no/such/file.json'])).exitCode).toBe(2);
   expect((await rootspan(['doctor', scratchFile('x.txt', 'plain')])).exitCode).toBe(2);
 });
+
+test.each([
+  ['of a product that it names', { sdk: 'langfuse-python', scores: [] }, /Langfuse.*api\/public\/traces/],
+  [
+    'refused by name',
+    { raw: 'x', token_usage: {}, tasks_output: [] },
+    /the output of a CrewAI crew.*Trace the crew with OpenInference/,
+  ],
+  ['of nothing that is known', { rows: [1, 2, 3] }, /What is read of each product: `rootspan formats`/],
+])('a file %s: which export would be read', async (_name, content, message) => {
+  const run = await rootspan(['doctor', scratchFile('x.json', content)]);
+  expect(run).toMatchObject({ exitCode: 2, out: '' });
+  expect(run.err).toMatch(message);
+});
+
+test('formats says from where each comes and what it was checked on', async () => {
+  const run = await rootspan(['formats'], { terminal: true, env: { NO_COLOR: '1' } });
+  expect(run.out).toMatch(/Codex session files.*\n +from +.*\.codex\/sessions.*\n +checked on +.*0\.150/);
+  expect(run.out).toContain('a CrewAI task log');
+});

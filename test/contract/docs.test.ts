@@ -1,13 +1,17 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { diagnoseOutput, taxonomyPage, withOutput } from '../../scripts/docs.ts';
+import { diagnoseOutput, formatsPage, taxonomyPage, withOutput } from '../../scripts/docs.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const page = (file: string): string => readFileSync(path.join(root, file), 'utf8');
 
 test('docs/taxonomy.md is what the code makes (npm run docs)', () => {
   expect(page('docs/taxonomy.md')).toBe(taxonomyPage());
+});
+
+test('docs/formats.md is what the readers say of themselves (npm run docs)', () => {
+  expect(page('docs/formats.md')).toBe(formatsPage());
 });
 
 test('what the README shows of `npm run diagnose` is what a newcomer sees (npm run docs)', async () => {

@@ -6,6 +6,8 @@ export const botocoreBedrock: Convention = {
   id: 'botocore-bedrock',
   title: 'botocore bedrock-runtime',
   knownBy: 'scope opentelemetry.instrumentation.botocore.bedrock-runtime',
+  from: '`opentelemetry-instrumentation-botocore`, part of ADOT; content by OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true',
+  checkedOn: '0.54b1',
   claim: (span) =>
     /botocore\.bedrock-runtime$|instrumentation-aws-sdk$/.test(span.scope.name) && isModelCall(span) ? 80 : 0,
   read: (span, logs) => buildInference(span, logs),

@@ -13,6 +13,8 @@ export const claudeAgent: Convention = {
   id: 'claude-agent-sdk',
   title: 'Claude Agent SDK',
   knownBy: 'scope openinference.instrumentation.claude_agent_sdk',
+  from: 'openinference-instrumentation-claude-agent-sdk',
+  checkedOn: '0.1.7 and 0.1.8',
   claim: (span) => (/instrumentation\.claude_agent_sdk$/.test(span.scope.name) ? 75 : 0),
   read: (span, logs) => {
     if (openInferenceKind(span) !== 'AGENT') return readOpenInference(span, logs);

@@ -13,6 +13,8 @@ export const claudeCode: Convention = {
   id: 'claude-code',
   title: 'Claude Code telemetry',
   knownBy: 'scope com.anthropic.claude_code* or names claude_code.*',
+  from: 'CLAUDE_CODE_ENABLE_TELEMETRY=1 with an OTLP exporter; content by OTEL_LOG_USER_PROMPTS=1 and OTEL_LOG_TOOL_DETAILS=1',
+  checkedOn: 'its monitoring documentation (2026-11)',
   claim: (span) =>
     /^com\.anthropic\.claude_code/.test(span.scope.name) || span.name.startsWith('claude_code.') ? 80 : 0,
   read: (span, logs) => {

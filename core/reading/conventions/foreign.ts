@@ -26,6 +26,8 @@ export const foreign: Convention = {
   id: 'foreign',
   title: 'Other vendors’ schemas (not read, named)',
   knownBy: SCHEMAS.map(([prefix]) => `${prefix}*`).join(', '),
+  from: 'not read: most of these vendors can export the OpenTelemetry GenAI conventions or OpenInference',
+  checkedOn: 'prefixes of their attributes',
   claim: (span) => (foreignSchema(span) === null ? 0 : 10),
   read: (span) =>
     buildOther(span, {
@@ -39,6 +41,8 @@ export const plain: Convention = {
   id: 'plain',
   title: 'Any other OpenTelemetry span',
   knownBy: 'no agent attributes',
+  from: 'servers, clients and queues beside the agent: shown, errors and times taken',
+  checkedOn: 'OTLP 1.x',
   claim: () => 1,
   read: (span) => buildOther(span),
 };

@@ -9,6 +9,8 @@ export const genai: Convention = {
   id: 'otel-genai',
   title: 'OpenTelemetry GenAI conventions',
   knownBy: 'gen_ai.operation.name, gen_ai.input.messages, or gen_ai.* events',
+  from: 'any instrumentation of the OpenTelemetry GenAI conventions; content by OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true',
+  checkedOn: 'semantic conventions 1.27 to 1.38',
   claim: (span, logs) => {
     const a = span.attributes;
     if (a['gen_ai.operation.name'] !== undefined) return 40;

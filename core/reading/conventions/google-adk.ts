@@ -18,6 +18,8 @@ export const googleAdk: Convention = {
   id: 'google-adk',
   title: 'Google ADK',
   knownBy: 'scope gcp.vertex.agent or gcp.vertex.agent.* attributes',
+  from: 'ADK’s own tracer; content by ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true',
+  checkedOn: 'gcp.vertex.agent 2.5.0',
   claim: (span) => {
     if (span.scope.name === 'gcp.vertex.agent') return 80;
     return hasPrefix(span.attributes, 'gcp.vertex.agent.') ? 70 : 0;

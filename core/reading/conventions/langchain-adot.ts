@@ -16,6 +16,8 @@ export const langchainAdot: Convention = {
   id: 'langchain-adot',
   title: 'LangChain through ADOT',
   knownBy: 'scope *.instrumentation.langchain with {input, output} bodies and no span kind of its own',
+  from: 'LangChain or LangGraph on AgentCore under ADOT',
+  checkedOn: 'AgentCore records of openinference and opentelemetry langchain instrumentations',
   claim: (span, logs) => {
     if (!/instrumentation\.langchain$/.test(span.scope.name)) return 0;
     const a = span.attributes;

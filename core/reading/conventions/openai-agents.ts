@@ -9,6 +9,8 @@ export const openaiAgents: Convention = {
   title: 'OpenAI Agents SDK',
   knownBy:
     'scope openinference.instrumentation.openai_agents (or opentelemetry.instrumentation.openai_agents)',
+  from: 'openinference-instrumentation-openai-agents',
+  checkedOn: '1.4.0 and 2.0.0',
   claim: (span) =>
     /instrumentation\.openai_agents$/.test(span.scope.name) &&
     span.attributes['openinference.span.kind'] !== undefined

@@ -11,6 +11,8 @@ export const openinference: Convention = {
   id: 'openinference',
   title: 'OpenInference',
   knownBy: 'openinference.span.kind',
+  from: 'any openinference-instrumentation-* package',
+  checkedOn: 'google_adk 0.1.6, langchain, openai_agents 2.0.0 and others',
   claim: (span) => {
     if (typeof span.attributes['openinference.span.kind'] === 'string') return 60;
     return hasPrefix(span.attributes, 'llm.input_messages.') ? 50 : 0;

@@ -9,6 +9,8 @@ export const openlit: Convention = {
   id: 'openlit',
   title: 'OpenLIT',
   knownBy: 'scope openlit.* or telemetry.sdk.name openlit',
+  from: '`openlit.init(otlp_endpoint=…)`',
+  checkedOn: 'the attributes of openlit.otel.tracing (2026-11)',
   claim: (span) =>
     /^openlit/.test(span.scope.name) || span.attributes['telemetry.sdk.name'] === 'openlit' ? 60 : 0,
   read: (span, logs) => {

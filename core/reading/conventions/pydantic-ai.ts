@@ -14,6 +14,8 @@ export const pydanticAi: Convention = {
   id: 'pydantic-ai',
   title: 'Pydantic AI',
   knownBy: 'scope pydantic-ai',
+  from: '`Agent.instrument_all()` or `logfire.instrument_pydantic_ai()`',
+  checkedOn: 'pydantic-ai 2.9.1 and the events of version 1',
   claim: (span) => (/^(pydantic[-_]ai|logfire\.pydantic[-_]ai)$/.test(span.scope.name) ? 75 : 0),
   read: (span, logs) => {
     const a = span.attributes;

@@ -11,6 +11,8 @@ export const smolagents: Convention = {
   id: 'smolagents',
   title: 'smolagents',
   knownBy: 'scope openinference.instrumentation.smolagents',
+  from: 'openinference-instrumentation-smolagents',
+  checkedOn: '0.1.31',
   claim: (span) => (/instrumentation\.smolagents$/.test(span.scope.name) ? 75 : 0),
   read: (span, logs) => {
     const a = span.attributes;

@@ -15,6 +15,8 @@ export const strands: Convention = {
   id: 'strands',
   title: 'Strands Agents',
   knownBy: 'scope strands.telemetry.tracer',
+  from: 'the SDK’s tracer: `StrandsTelemetry()`, or ADOT (`opentelemetry-instrument`) on AgentCore, split and unified layout',
+  checkedOn: 'strands.telemetry.tracer 1.4.2, AgentCore records',
   claim: (span) => (span.scope.name === 'strands.telemetry.tracer' ? 80 : 0),
   read: (span, logs) => {
     const operation = operationOf(span);

@@ -10,6 +10,8 @@ export const traceloop: Convention = {
   id: 'traceloop',
   title: 'Traceloop OpenLLMetry',
   knownBy: 'traceloop.span.kind, llm.request.type or gen_ai.prompt.N.*',
+  from: '`Traceloop.init()`, or one of the opentelemetry-instrumentation-* packages of OpenLLMetry',
+  checkedOn: 'langchain 0.48.1 and 0.62.1, openai 0.33.9, bedrock 0.9.2',
   claim: (span) => {
     const a = span.attributes;
     if (a['traceloop.span.kind'] !== undefined) return 65;

@@ -18,6 +18,8 @@ export const vercelAi: Convention = {
   id: 'vercel-ai',
   title: 'Vercel AI SDK',
   knownBy: 'ai.operationId',
+  from: '`experimental_telemetry: { isEnabled: true }`',
+  checkedOn: 'AI SDK up to 6; 7.0.0 by the GenAI conventions',
   claim: (span) => (typeof span.attributes['ai.operationId'] === 'string' ? 80 : 0),
   read: (span, logs) => {
     const operation = textAt(span.attributes, 'ai.operationId') ?? '';

@@ -7,6 +7,8 @@ export const xray: Convention = {
   id: 'xray',
   title: 'AWS X-Ray segments',
   knownBy: 'aws.xray.* attributes without a scope',
+  from: 'X-Ray segments in `aws/spans` (Transaction Search)',
+  checkedOn: 'records of Step Functions and Lambda',
   claim: (span) => (span.scope.name === '' && hasPrefix(span.attributes, 'aws.xray.') ? 15 : 0),
   read: (span) => {
     const cause = span.attributes['aws.xray.cause.message'];

@@ -62,20 +62,25 @@ export type Recognition =
   /** Known, but not ours to read: refused by name with what to do instead. */
   | { readonly match: 'foreign'; readonly name: string; readonly advice: string };
 
-export interface TranscriptFormat {
+/** What `rootspan formats` and docs/formats.md say of a format. */
+export interface FormatText {
   readonly id: string;
   readonly title: string;
-  /** How one knows it, for `rootspan formats`. */
+  /** How one knows it. */
   readonly knownBy: string;
+  /** From which export, setting or file of the product it comes. */
+  readonly from: string;
+  /** The version, commit or collection of files that its reader was written by and tried on. */
+  readonly checkedOn: string;
+}
+
+export interface TranscriptFormat extends FormatText {
   recognise(document: JsonValue): Recognition;
   /** `SessionInvalidError` when it looked like ours and is not readable. `source` names the file, for ids and messages. */
   read(document: JsonValue, source: string): ReadResult;
 }
 
-export interface Envelope {
-  readonly id: string;
-  readonly title: string;
-  readonly knownBy: string;
+export interface Envelope extends FormatText {
   recognise(document: JsonValue): Recognition;
   unpack(document: JsonValue): { readonly records: readonly RawRecord[]; readonly unread: readonly Unread[] };
   /**
@@ -108,10 +113,7 @@ type Base =
 type Content<T> = T extends Span ? Omit<T, Base> : never;
 export type SpanContentByKind = Content<Span>;
 
-export interface Convention {
-  readonly id: string;
-  readonly title: string;
-  readonly knownBy: string;
+export interface Convention extends FormatText {
   /** 0 = not mine; higher wins. Looks at scope and attributes of this span and its logs only. */
   claim(span: RawSpan, logs: readonly RawLog[]): number;
   read(span: RawSpan, logs: readonly RawLog[]): SpanContent;

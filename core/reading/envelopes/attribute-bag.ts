@@ -10,6 +10,8 @@ export const attributeBag: Envelope = {
   id: 'span-attributes',
   title: 'Attributes of one span',
   knownBy: 'an object whose keys are gen_ai.* or openinference.* attributes',
+  from: 'the attributes of one span, copied from a trace viewer as JSON',
+  checkedOn: 'OpenInference’s GenAI fixtures',
   recognise: (document) => (isBag(document) ? { match: 'yes', sure: 0.6 } : { match: 'no' }),
   unpack: (document) => ({ records: isBag(document) ? [asSpan(document)] : [], unread: [] }),
 };

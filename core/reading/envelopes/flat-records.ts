@@ -16,6 +16,8 @@ export const flatRecords: Envelope = {
   title: 'CloudWatch span and log records',
   knownBy:
     'objects with traceId, spanId and scope; {raw_otel_json}; rows with @message; {events|logEvents: [{message}]}',
+  from: 'CloudWatch log groups `aws/spans` and `/aws/bedrock-agentcore/runtimes/…`: `rootspan fetch`, `aws logs filter-log-events`, Logs Insights, subscription events',
+  checkedOn: 'records of AgentCore and Transaction Search (2026-11)',
   recognise: (document) => {
     if (
       isJsonObject(document) &&

@@ -33,6 +33,8 @@ export const foreignExports: Envelope = {
   id: 'foreign-exports',
   title: 'Traces of other systems (not read, named)',
   knownBy: 'Jaeger, Zipkin, Datadog and X-Ray trace JSON, OTLP metrics',
+  from: 'not read: export the same traces as OTLP/JSON',
+  checkedOn: 'shapes of the named APIs',
   recognise: (document): Recognition => {
     const found = KNOWN.find(({ is }) => is(firstOf(document), document));
     return found === undefined ? { match: 'no' } : { match: 'foreign', name: found.name, advice: ADVICE };

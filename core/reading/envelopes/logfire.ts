@@ -14,6 +14,8 @@ export const logfire: Envelope = {
   title: 'Logfire query exports',
   knownBy:
     '{columns, rows: [{trace_id, span_id, span_name, attributes, otel_scope_name}]}, by columns, or a list of rows',
+  from: '`SELECT * FROM records WHERE trace_id = …` by the query API, as rows or columns',
+  checkedOn: 'pydantic/logfire commit e484a6b5',
   recognise: (document) => {
     const sample = rowsOf(document).slice(0, 50);
     const known = sample.filter(isRow).length;

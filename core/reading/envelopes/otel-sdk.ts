@@ -18,6 +18,8 @@ export const otelSdk: Envelope = {
   title: 'OpenTelemetry SDK console and file exporters',
   knownBy:
     '{name, context: {trace_id: "0x…"}, kind: "SpanKind.…"}, {traceId, id, timestamp, duration, status: {code}}, or {Name, SpanContext}',
+  from: '`ConsoleSpanExporter` and `span.to_json()` of Python, the JavaScript exporter’s object as JSON, Go `stdouttrace`',
+  checkedOn: 'opentelemetry-sdk 1.45.2, @opentelemetry/sdk-trace-base 2.12.1 and 1.x',
   recognise: (document) => {
     const sample = itemsOf(document).slice(0, 50);
     const known = sample.filter((item) => asRecord(item) !== null).length;

@@ -9,6 +9,8 @@ export const otlpJson: Envelope = {
   id: 'otlp-json',
   title: 'OTLP/JSON export',
   knownBy: 'resourceSpans[] or resourceLogs[]',
+  from: 'the OpenTelemetry collector’s `file` exporter, or any OTLP/HTTP exporter with `http/json`',
+  checkedOn: 'OTLP 1.x',
   recognise: (document) => (requests(document).length > 0 ? { match: 'yes', sure: 0.95 } : { match: 'no' }),
   mayCutAfter: () => true,
   unpack: (document) => {

@@ -28,6 +28,8 @@ export const phoenix: Envelope = {
   title: 'Arize Phoenix spans',
   knownBy:
     '[{context: {trace_id, span_id}, span_kind, status_code, attributes}], or pages {data, next_cursor}',
+  from: '`client.spans.get_spans()`, `GET /v1/projects/<project>/spans` and `…/spans/otlpv1`',
+  checkedOn: 'arize-phoenix-client 3.5.0',
   recognise: (document) => {
     const sample = spansOf(document).slice(0, 50);
     const known = sample.filter((item) => asRecord(item) !== null).length;

@@ -8,6 +8,8 @@ export const spanList: Envelope = {
   id: 'span-list',
   title: 'Span list (snake_case)',
   knownBy: '[{trace_id, span_id, parent_span_id, attributes, scope}], or {session_id, spans: […]}',
+  from: 'spans in snake case, as in-memory exporters and test fixtures write them',
+  checkedOn: 'Strands Evals test fixtures',
   recognise: (document) => {
     const spans = spansOf(document);
     const sample = spans.slice(0, 50);

@@ -18,6 +18,8 @@ export const adkSession: TranscriptFormat = {
   id: 'adk-session',
   title: 'Google ADK sessions and events',
   knownBy: '{id, appName, userId, events}, [{author, invocationId, content, actions}], {sessionEvents}',
+  from: '`adk run --save_session`, the API server’s `/sessions/<id>`, events as `model_dump`, Agent Engine’s events',
+  checkedOn: 'google-adk 2.13.0',
 
   recognise(document) {
     if (isEvalSet(document)) {

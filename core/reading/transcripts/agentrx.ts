@@ -27,6 +27,8 @@ export const agentrx: TranscriptFormat = {
   title: 'AgentRx trajectories (normal form)',
   knownBy:
     '{trajectory_id, instruction, steps: [{index, substeps: [{sub_index, role, content}]}]} or a list of these',
+  from: 'trajectories in AgentRx’s normal form (`agentrx/ir/trajectory_ir.py`)',
+  checkedOn: 'microsoft/AgentRx commit f228165b',
 
   recognise(document) {
     const first = Array.isArray(document) ? document[0] : document;

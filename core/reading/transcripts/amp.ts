@@ -15,6 +15,8 @@ export const amp: TranscriptFormat = {
   id: 'amp',
   title: 'Amp threads',
   knownBy: '{id: "T-…", messages: [{role, content: [blocks]} | {role, text}]}',
+  from: '`amp threads export <thread>`',
+  checkedOn: 'public readers of 2026: Amp publishes no schema',
 
   recognise(document) {
     const known =

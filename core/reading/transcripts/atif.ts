@@ -28,6 +28,8 @@ export const atif: TranscriptFormat = {
   title: 'ATIF trajectories',
   knownBy:
     '{schema_version: "ATIF-v1.x", agent, steps: [{step_id, source, message, tool_calls, observation}]}',
+  from: '`trajectory.json` of Harbor’s agents, VS Code Copilot Chat’s export, and others that write ATIF',
+  checkedOn: 'ATIF 1.0 to 1.8 (harbor 0.26.0)',
 
   recognise(document) {
     return isTrajectory(document) ? { match: 'yes', sure: 0.99 } : { match: 'no' };

@@ -40,6 +40,8 @@ export const autogenEvents: TranscriptFormat = {
   title: 'AutoGen 0.4 messages and events',
   knownBy:
     '[{source, type: "TextMessage" | "ToolCallRequestEvent" | …, content}], {messages, stop_reason}, TeamState',
+  from: '`TaskResult` or its messages as JSON, lines of `run_stream()`, AutoGen Studio’s run records, `save_state()` of a team',
+  checkedOn: 'AutoGen agentchat 0.4 and later, commit 027ecf0a',
 
   recognise(document) {
     if (isState(document)) return { match: 'yes', sure: 0.98 };

@@ -25,6 +25,8 @@ export const autogen: TranscriptFormat = {
   id: 'autogen',
   title: 'AutoGen and Magentic-One message logs',
   knownBy: '[{role: "Agent (-> Other)", content}] or [{role, name, content}] with several names',
+  from: 'the message list of an AutoGen 0.2 or Magentic-One run as JSON',
+  checkedOn: 'runs of Who&When and AgentRx (2026-11)',
 
   recognise(document) {
     const messages = isJsonObject(document) ? document.messages : document;

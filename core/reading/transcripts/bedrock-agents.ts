@@ -28,6 +28,8 @@ export const bedrockAgents: TranscriptFormat = {
   title: 'Amazon Bedrock Agents (classic) trace events',
   knownBy:
     '[{trace: {sessionId, trace: {orchestrationTrace | failureTrace | …}}}, {chunk}], or {traces: […]}',
+  from: '`InvokeAgent` with `enableTrace: true`: the events of its stream as JSON, TraceParts, or a step copied from the console',
+  checkedOn: 'botocore service model bedrock-agent-runtime 2023-07-26',
 
   recognise(document) {
     const events = eventsOf(document);

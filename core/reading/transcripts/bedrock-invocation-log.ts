@@ -21,6 +21,8 @@ export const bedrockInvocationLog: TranscriptFormat = {
   title: 'Amazon Bedrock model invocation logs',
   knownBy:
     '{schemaType: "ModelInvocationLog", operation, modelId, input, output}, one a line or in messages of log events',
+  from: 'Bedrock → Settings → Model invocation logging, to S3 (the `.json.gz` objects) or CloudWatch Logs (its events)',
+  checkedOn: 'schema `ModelInvocationLog` 1.0',
 
   recognise(document) {
     return messagesOf(document)

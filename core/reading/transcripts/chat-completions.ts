@@ -36,6 +36,8 @@ export const chatCompletions: TranscriptFormat = {
   id: 'chat-completions',
   title: 'Chat messages (OpenAI, Anthropic or Bedrock style)',
   knownBy: '[{role, content}] or {messages: [{role, content}], tools?, system?}',
+  from: 'the `messages` of a chat as your program sends or logs them, bare or in a request body with `tools`',
+  checkedOn: 'message shapes of OpenAI Chat Completions, Anthropic Messages and Bedrock Converse (2026-11)',
 
   recognise(document) {
     const messages = Array.isArray(document)

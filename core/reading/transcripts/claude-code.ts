@@ -29,6 +29,8 @@ export const claudeCode: TranscriptFormat = {
   id: 'claude-code',
   title: 'Claude Code transcripts',
   knownBy: 'lines {type: "user" | "assistant", message: {role, content}}',
+  from: '`~/.claude/projects/<project>/<session>.jsonl`, and the messages of the Claude Agent SDK, one a line',
+  checkedOn: 'files of Claude Code (2026-11): it publishes no schema',
 
   recognise(document) {
     const lines = linesOf(document);

@@ -34,6 +34,8 @@ export const codexRollout: TranscriptFormat = {
   title: 'Codex session files (rollouts)',
   knownBy:
     'lines {timestamp, type: "session_meta" | "response_item" | "event_msg" | "turn_context", payload}',
+  from: '`~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`, also `.zst`',
+  checkedOn: 'openai/codex commits 001cb8e2 and 0136a731; files of Codex 0.30 to 0.150',
 
   recognise(document) {
     const sample = Array.isArray(document) ? document.slice(0, 50) : [];

@@ -14,6 +14,8 @@ export const codex: TranscriptFormat = {
   id: 'codex',
   title: 'Codex event streams',
   knownBy: 'lines {type: "item.completed", item}',
+  from: 'standard output of `codex exec --json`',
+  checkedOn: 'openai/codex commit 0136a731',
 
   recognise(document) {
     const lines = Array.isArray(document) ? document : [];

@@ -30,6 +30,8 @@ export const copilotCli: TranscriptFormat = {
   id: 'copilot-cli',
   title: 'GitHub Copilot CLI session events',
   knownBy: 'lines {type: "session.start" | "user.message" | "assistant.message" | …, id, parentId, data}',
+  from: '`~/.copilot/session-state/<id>/events.jsonl`',
+  checkedOn: 'copilot-sdk 1.0.14',
 
   recognise(document) {
     const sample = Array.isArray(document) ? document.slice(0, 50) : [];

@@ -21,6 +21,8 @@ export const exgentic: TranscriptFormat = {
   id: 'exgentic',
   title: 'Exgentic trajectories',
   knownBy: 'lines {event: "action" | "observation", session_id, step}',
+  from: 'a run’s trajectory as the Exgentic harness records it, one step a line',
+  checkedOn: 'recordings in Exgentic/exgentic',
 
   recognise(document) {
     const lines = Array.isArray(document) ? document : [];

@@ -21,7 +21,7 @@ const is = (record: JsonObject, key: string, pattern: RegExp): boolean =>
  * braintrust 0.48.1, the HTTP APIs of Datadog LLM Observability and Helicone, an AgentOps trace in
  * IBM/ibmdotcom-tutorials, smolagents e3a5b899, tau2-bench a2c02472.
  */
-const PRODUCTS: readonly Product[] = [
+export const FOREIGN_PRODUCTS: readonly Product[] = [
   {
     name: 'a CrewAI task log',
     advice:
@@ -121,5 +121,5 @@ export function foreignProduct(
   const [inner] = wrapped ?? [];
   const first = Array.isArray(document) ? document[0] : document;
   const records = objectsIn([first ?? null, inner ?? null]);
-  return PRODUCTS.find((product) => records.some((record) => product.matches(record)));
+  return FOREIGN_PRODUCTS.find((product) => records.some((record) => product.matches(record)));
 }

@@ -17,6 +17,8 @@ export const geminiCli: TranscriptFormat = {
   id: 'gemini-cli',
   title: 'Gemini CLI session files',
   knownBy: '{sessionId, projectHash, messages}, or lines that begin with {sessionId, projectHash}',
+  from: '`~/.gemini/tmp/<project>/chats/session-*.jsonl` (older: `.json`)',
+  checkedOn: '@google/gemini-cli-core 0.61.0',
 
   recognise(document) {
     const [head] = Array.isArray(document) ? document : [document];

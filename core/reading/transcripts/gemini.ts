@@ -19,6 +19,8 @@ export const gemini: TranscriptFormat = {
   title: 'Gemini contents, requests and responses',
   knownBy:
     '[{role: "user" | "model", parts}], {contents}, {request: {contents}, response: {candidates}}, {history | clientHistory}',
+  from: '`contents` of generateContent, logged requests and responses, chats saved by `/chat save` of Gemini CLI',
+  checkedOn: 'google-genai 3.6.1',
 
   recognise(document) {
     if (historyOf(document) !== null) return { match: 'yes', sure: 0.83 };

@@ -27,6 +27,8 @@ export const incidentLog: TranscriptFormat = {
   id: 'incident-log',
   title: 'Event logs of incident agents and AutoGen benchmark runs',
   knownBy: '[{source, message | content, type: "…Event"}] with "(Step-N" marks or messages, also as `events`',
+  from: 'event logs of incident agents, and `console_log`-style events of AutoGen’s `agbench`',
+  checkedOn: 'microsoft/AgentRx commit f228165b; autogen commit 027ecf0a',
 
   recognise(document) {
     const sample = eventsOf(document).slice(0, 50);

@@ -41,6 +41,8 @@ export const inspect: TranscriptFormat = {
   title: 'Inspect AI logs',
   knownBy:
     '{version, status, eval: {task, model}, samples: [{id, epoch, messages, events}]}, also as .eval archive',
+  from: '`logs/*.eval` or `*.json` of Inspect AI, or one sample of `inspect log dump`',
+  checkedOn: 'inspect_ai commit 499e6152, log versions 1 and 2',
 
   recognise(document) {
     if (isLog(document)) return { match: 'yes', sure: 0.98 };

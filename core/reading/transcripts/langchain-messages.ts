@@ -32,6 +32,8 @@ export const langchainMessages: TranscriptFormat = {
   title: 'LangChain message dumps',
   knownBy:
     '[{lc: 1, type: "constructor", id: […, "AIMessage"], kwargs}], [{type: "ai", data}] or [{type: "human", content}]',
+  from: '`dumpd(messages)`, `messages_to_dict(messages)`, LangChain.js `toJSON()`, or a run’s `{messages}` result',
+  checkedOn: 'langchain-core 1.8.3',
 
   recognise(document) {
     return messagesOf(document) === null ? { match: 'no' } : { match: 'yes', sure: 0.82 };

@@ -81,6 +81,8 @@ export const langfuse: TranscriptFormat = {
   title: 'Langfuse traces and observations',
   knownBy:
     '{trace, observations}, {id, observations}, [{id, traceId, type: "GENERATION", startTime, …}] or pages {data, meta} of these',
+  from: '`GET /api/public/traces/<id>`, `/api/public/observations?traceId=…` (v1, v2), blob storage exports',
+  checkedOn: 'langfuse 3.5.0 and 5.0.4',
 
   recognise(document) {
     const entries = entriesOf(document).slice(0, 20);

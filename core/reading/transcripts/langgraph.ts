@@ -29,6 +29,8 @@ export const langgraph: TranscriptFormat = {
   title: 'LangGraph thread state, history and checkpoints',
   knownBy:
     '{values, next, tasks, checkpoint | config}, a list of these, {thread_id, status, values}, or {v, channel_values, channel_versions}',
+  from: '`graph.get_state()` and `get_state_history()` as JSON, the server’s `/threads/<id>/state` and `/history`, checkpoints',
+  checkedOn: 'langgraph 1.2.24, langgraph-checkpoint 4.3.2, langgraph-sdk 0.4.14',
 
   recognise(document) {
     if (isPositional(document)) {

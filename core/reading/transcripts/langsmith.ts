@@ -28,6 +28,8 @@ export const langsmith: TranscriptFormat = {
   id: 'langsmith',
   title: 'LangSmith runs',
   knownBy: '{post: [run], patch: [run]}, {runs}, or [{id, run_type, dotted_order, inputs, outputs}]',
+  from: 'runs of `client.list_runs()` as JSON, `{post, patch}` batches of the SDK',
+  checkedOn: 'langsmith-sdk test data (2026-11)',
 
   recognise(document) {
     const runs = runsOf(document);

@@ -18,6 +18,8 @@ export const markdownConversation: TranscriptFormat = {
   id: 'markdown-conversation',
   title: 'Markdown conversations',
   knownBy: 'text with headings `## ***role*** #n`',
+  from: 'a conversation as Markdown with a heading `## ***role*** #n` for each turn',
+  checkedOn: 'microsoft/AgentRx commit f228165b',
 
   recognise(document) {
     return typeof document === 'string' && document.search(HEADING) !== -1

@@ -26,6 +26,8 @@ export const mast: TranscriptFormat = {
   id: 'mast',
   title: 'MAST records',
   knownBy: '{mas_name, benchmark_name, trace_id, trace: {trajectory} | text} or a list of these',
+  from: 'records of MAST-Data (full and human-labelled); only the log of a run is taken',
+  checkedOn: 'the published records’ shape (2026-11)',
 
   recognise(document) {
     const first = Array.isArray(document) ? document[0] : document;

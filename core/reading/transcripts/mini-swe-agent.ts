@@ -42,6 +42,8 @@ export const miniSweAgent: TranscriptFormat = {
   id: 'mini-swe-agent',
   title: 'mini-SWE-agent runs',
   knownBy: '{trajectory_format: "mini-swe-agent-…", messages: [{role, content, extra}], info}',
+  from: 'the `*.traj.json` file that `mini` writes (`-o`), or of a batch run',
+  checkedOn: 'mini-SWE-agent 2.4.6 (commit a83fcae8) and its versions 1',
 
   recognise(document) {
     if (isRun(document)) return { match: 'yes', sure: 0.99 };

@@ -23,6 +23,8 @@ export const mlflow: TranscriptFormat = {
   title: 'MLflow traces',
   knownBy:
     '{info: {trace_id | request_id}, data: {spans}}, {spans} with mlflow.traceRequestId, or rows {trace_id, trace | spans}',
+  from: '`mlflow.search_traces()` rows, `Trace.to_json()`, or a run’s artifact `traces.json`',
+  checkedOn: 'mlflow 3.17.2 (v2 and v3)',
 
   recognise(document) {
     const sample = listOf(document).slice(0, 20);

@@ -20,6 +20,8 @@ export const openaiAgentsTrace: TranscriptFormat = {
   title: 'OpenAI Agents SDK traces and run states',
   knownBy:
     '{object: "trace" | "trace.span", span_data}, {data: [these]}, or {$schemaVersion, original_input, model_responses}',
+  from: '`export()` of traces and spans by a `TracingExporter`, and `RunState` as JSON',
+  checkedOn: 'openai-agents 0.24.0, @openai/agents-core 0.20.0',
 
   recognise(document) {
     if (isRunState(document)) return { match: 'yes', sure: 0.95 };

@@ -39,6 +39,8 @@ export const opencode: TranscriptFormat = {
   title: 'opencode sessions',
   knownBy:
     '{info: {id: "ses_…"}, messages: [{info: {role}, parts}]}, or lines {sessionID: "ses_…", type, part}',
+  from: '`opencode export <session>`, the server’s list of messages, or the lines of `opencode run --format json`',
+  checkedOn: 'opencode SDK 1.19.3',
 
   recognise(document) {
     if (isJsonObject(document)) {

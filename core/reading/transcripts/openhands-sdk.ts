@@ -31,6 +31,8 @@ export const openhandsSdk: TranscriptFormat = {
   id: 'openhands-sdk',
   title: 'OpenHands agent SDK events (V1)',
   knownBy: '[{kind: "ActionEvent" | "ObservationEvent" | …, source, id}], also as `items` or `history`',
+  from: 'the events of a conversation: its `events` as a list, a page of the agent server (`/events/search`), or an evaluation line',
+  checkedOn: 'OpenHands agent SDK V1, commit 611629e6',
 
   recognise(document) {
     const sample = eventsOf(document).slice(0, 50);

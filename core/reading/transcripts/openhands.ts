@@ -44,6 +44,8 @@ export const openhands: TranscriptFormat = {
   title: 'OpenHands event lists (V0)',
   knownBy:
     '[{source, action, args} | {source, observation, content, extras}], also as `trajectory` or `history`',
+  from: 'a trajectory that OpenHands saved (`save_trajectory_path`) or the web client downloaded, and evaluation `output.jsonl`',
+  checkedOn: 'OpenHands V0, commit d6fab190',
 
   recognise(document) {
     const sample = eventsOf(document).slice(0, 50);

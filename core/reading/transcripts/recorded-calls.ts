@@ -37,6 +37,8 @@ export const recordedCalls: TranscriptFormat = {
   id: 'recorded-calls',
   title: 'Recorded model calls (Bedrock, Anthropic, OpenAI)',
   knownBy: '{body | request: {messages}, response} or {messages, response}, one or a list',
+  from: 'recorded HTTP exchanges with a model (request body beside response), AutoGen’s event log',
+  checkedOn: 'recordings of OpenInference’s Bedrock tests; autogen commit 027ecf0a',
 
   recognise(document) {
     const sample = Array.isArray(document) ? document.slice(0, SAMPLE) : [document];

@@ -9,6 +9,8 @@ export const rootspan: TranscriptFormat = {
   id: 'rootspan',
   title: 'Rootspan session (normal form)',
   knownBy: '{sessionId, format, traces: [{traceId, spans: [{kind, spanId}]}]}',
+  from: '`readSessions` of the library as JSON, and the frozen sessions of a store (`sessions/` of the bucket or folder)',
+  checkedOn: 'this version',
 
   recognise(document) {
     if (!isJsonObject(document) || !Array.isArray(document.traces)) return { match: 'no' };

@@ -31,6 +31,8 @@ export const smolagentsMemory: TranscriptFormat = {
   id: 'smolagents-memory',
   title: 'smolagents memory steps',
   knownBy: '[{task}, {step_number, timing, model_output, tool_calls, observations, error}], also as `steps`',
+  from: '`agent.memory.get_full_steps()`, `get_succinct_steps()` or a `RunResult`, as JSON',
+  checkedOn: 'smolagents commit e3a5b899',
 
   recognise(document) {
     return stepsOf(document).slice(0, 20).some(isAction) ? { match: 'yes', sure: 0.95 } : { match: 'no' };

@@ -29,6 +29,8 @@ export const strandsSession: TranscriptFormat = {
   id: 'strands-session',
   title: 'Strands Evals Session JSON',
   knownBy: '{session_id, traces: [{spans: [{span_type, span_info}]}]}',
+  from: 'a `Session` of strands-agents-evals as JSON (`session.model_dump_json()`), as its detectors take it',
+  checkedOn: 'Strands Evals test fixtures and detectors (2026-11)',
 
   recognise(document) {
     if (!isJsonObject(document) || typeof document.format === 'string') return { match: 'no' };

@@ -38,6 +38,8 @@ export const sweAgent: TranscriptFormat = {
   id: 'swe-agent',
   title: 'SWE-agent trajectories',
   knownBy: '{trajectory: [{action, observation, response}], history, info: {exit_status}}',
+  from: 'the `*.traj` file of a run in SWE-agent’s output folder',
+  checkedOn: 'SWE-agent 1.1 (commit 3ea751c0) and demonstrations of 0.x',
 
   recognise(document) {
     return runsOf(document).length > 0 ? { match: 'yes', sure: 0.98 } : { match: 'no' };

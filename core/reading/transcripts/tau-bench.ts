@@ -30,6 +30,8 @@ export const tauBench: TranscriptFormat = {
   id: 'tau-bench',
   title: 'tau-bench task runs',
   knownBy: '{task_id, traj: [{role, content}], info.task} or a list of these',
+  from: 'the results file of tau-bench’s `run.py` (`--log-dir`), or one run of it',
+  checkedOn: 'the historical trajectories in sierra-research/tau-bench',
 
   recognise(document) {
     const first = Array.isArray(document) ? document[0] : document;

@@ -36,6 +36,8 @@ export const tau2Bench: TranscriptFormat = {
   title: 'tau2-bench results',
   knownBy:
     '{info: {agent_info, user_info, environment_info}, tasks, simulations: [{termination_reason, messages}]}',
+  from: '`data/simulations/*.json` of a tau2 run, or one file of a results folder’s `simulations`',
+  checkedOn: 'tau2-bench commit a2c02472',
 
   recognise(document) {
     if (isResults(document)) return { match: 'yes', sure: 0.98 };

@@ -15,6 +15,8 @@ export const teamLog: TranscriptFormat = {
   id: 'team-log',
   title: 'Text logs of multi-agent frameworks',
   knownBy: `the log lines of ${TEAM_LOGS.map(({ name }) => name).join(', ')}`,
+  from: 'the console output of ChatDev, MetaGPT, HyperAgent, AG2, AppWorld, Magentic-One or OpenManus, saved as text',
+  checkedOn: 'the logs that MAST-Data collects, by its public readers (2026-11)',
 
   recognise(document) {
     const known = typeof document === 'string' && TEAM_LOGS.some((log) => log.recognise(document));

@@ -15,6 +15,8 @@ export const whoWhen: TranscriptFormat = {
   id: 'who-when',
   title: 'Who&When records',
   knownBy: '{history: [{role, name?, content}], question, system_prompt?}',
+  from: 'records of the Who&When collection, and any `{history, question}`; labels are not taken',
+  checkedOn: 'ag2ai/Agents_Failure_Attribution',
 
   recognise(document) {
     if (!isJsonObject(document)) return { match: 'no' };

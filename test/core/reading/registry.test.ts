@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SessionInvalidError } from '../../../core/errors/errors.ts';
 import { listFormats, readSessions } from '../../../core/reading/registry.ts';
+import { suggestExports, suggestedIds } from '../../../core/reading/suggest-exports.ts';
 import { sessionSchema, sessionSpans } from '../../../core/session/session.ts';
 
 const chat = [
@@ -147,7 +148,8 @@ it('our own normal form reads back as itself', () => {
 it('every format says how it is known, under an id of its own', () => {
   const ids = listFormats().map(({ family, id }) => `${family}/${id}`);
   expect(new Set(ids).size).toBe(ids.length);
-  expect(listFormats().every(({ title, knownBy }) => title !== '' && knownBy !== '')).toBe(true);
+  for (const { title, knownBy, from, checkedOn } of listFormats())
+    for (const text of [title, knownBy, from, checkedOn]) expect(text.trim()).not.toBe('');
 });
 
 describe('telemetry beside other things', () => {
@@ -189,5 +191,18 @@ describe('telemetry beside other things', () => {
       ['chat-1', ['user', 'chat']],
       ['conv-1', ['read', 'write']],
     ]);
+  });
+});
+
+describe('advice on a file that no reader knows', () => {
+  it('names only formats that there are', () => {
+    const ids = new Set(listFormats().map(({ id }) => id));
+    expect(suggestedIds().filter((id) => !ids.has(id))).toEqual([]);
+  });
+  it('goes by the product that the file names, and by none when it names none', () => {
+    const ids = (text: string): string[] => suggestExports(text).map(({ id }) => id);
+    expect(ids('{"sdk": "langfuse-python", "scores": []}')).toEqual(['langfuse']);
+    expect(ids('{"wandb_version": 1}')).toEqual(['weave']);
+    expect(ids('{"rows": [1, 2, 3]}')).toEqual([]);
   });
 });
