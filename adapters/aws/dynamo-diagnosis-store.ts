@@ -4,6 +4,7 @@ import type { Clock } from '../../core/base/clock.ts';
 import { diagnosisContentHash } from '../../core/diagnosis/content.ts';
 import { type IssueChange, issueSchema } from '../../core/diagnosis/issue.ts';
 import { migrateDiagnosis, migrateSummary } from '../../core/diagnosis/migrate.ts';
+import { cutText } from '../../core/diagnosis/quarantine.ts';
 import {
   COVERAGE_STATES,
   type Diagnosis,
@@ -120,7 +121,12 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
             set: { closing },
             onlyIf: [{ closing: { is: '<', to: closing } }],
           });
-        const issues = await this.#derive(same.summary, Math.max(same.closing, closing ?? 0), occurrences);
+        const issues = await this.#derive(
+          same.summary,
+          Math.max(same.closing, closing ?? 0),
+          occurrences,
+          diagnosis,
+        );
         return { version: same.summary.version, created: false, issues };
       }
       const version = (heads.at(-1)?.summary.version ?? 0) + 1;
@@ -137,7 +143,7 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
         })),
       };
       if (await this.#create(stored, summary, order, contentHash)) {
-        const issues = await this.#derive(summary, order, occurrences);
+        const issues = await this.#derive(summary, order, occurrences, diagnosis);
         return { version, created: true, issues };
       }
     }
@@ -227,6 +233,7 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
       contentHash,
       closing,
       summary,
+      ...readable(diagnosis, summary),
       ...this.#expiry(),
     };
     if (bytes.length <= (this.#options.inlineBytes ?? INLINE_BYTES))
@@ -241,11 +248,12 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
     summary: Omit<DiagnosisSummary, 'superseded'>,
     closing: number,
     occurrences: ReadonlyMap<string, Fault>,
+    diagnosis: Diagnosis,
   ): Promise<IssueChange[]> {
     const { sessionId, version, createdAt } = summary;
     const order = versionOrder(closing, version);
     await this.#table.putIf(
-      { ...latestKey(sessionId), version, order, ...this.#expiry() },
+      { ...latestKey(sessionId), version, order, ...readable(diagnosis, summary), ...this.#expiry() },
       { absentOrLess: 'order', than: order },
     );
     const sk = timelineSk(createdAt, sessionId, version);
@@ -301,6 +309,46 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
     if (retentionDays === null) return {};
     return { [TABLE.expiry]: Math.floor(this.#clock.now() / 1000) + retentionDays * 86_400 };
   }
+}
+
+const EXPLANATION = 600;
+
+/**
+ * What a reader of the table wants without unpacking a body, as attributes of their own (docs/querying.md). Causes are
+ * those of the failures, the worst first.
+ */
+function readable(
+  { criticalStep, rootCauses }: Diagnosis,
+  summary: Omit<DiagnosisSummary, 'superseded'>,
+): Record<string, unknown> {
+  const { outcome, coverage, agent, service, release, createdAt, categories, issues } = summary;
+  return {
+    outcome,
+    coverage,
+    agent,
+    service,
+    release,
+    createdAt,
+    categories,
+    issues: issues.map(({ issue }) => issue),
+    criticalStep:
+      criticalStep === null
+        ? null
+        : {
+            spanId: criticalStep.spanId,
+            position: criticalStep.position,
+            agent: criticalStep.agent,
+            category: criticalStep.category,
+            reason: cutText(criticalStep.reason, EXPLANATION),
+          },
+    causes: rootCauses.slice(0, 10).map((cause) => ({
+      spanId: cause.failure_span_id,
+      location: cause.location,
+      explanation: cutText(cause.root_cause_explanation, EXPLANATION),
+      fixType: cause.fix_type,
+      fix: cutText(cause.fix_recommendation, EXPLANATION),
+    })),
+  };
 }
 
 /**
