@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runCli } from '../cli/run.ts';
 import { listFormats, listRefused } from '../core/reading/registry.ts';
@@ -83,45 +84,90 @@ export function formatsPage(): string {
   ].join('\n');
 }
 
-/** What `npm run diagnose` shows on a terminal of 100 columns, without colours. */
-export async function diagnoseOutput(): Promise<string> {
+const OUTPUT = /(<!-- output of `([^`\n]+)`[^\n]*-->\n)[\s\S]*?(<!-- end -->)/g;
+
+/** What npm scripts and the command's name stand for, as arguments of the command line. */
+function argumentsOf(command: string): string[] {
+  const line = command === 'npm run diagnose' ? 'rootspan diagnose examples/airline-refund.json' : command;
+  const [name, ...args] = line.replace(/^npm run -s rootspan -- /u, 'rootspan ').split(' ');
+  if (name !== 'rootspan') throw new Error(`the pages show commands of rootspan only, not "${command}"`);
+  // As in package.json: CI runs the same, and an example that failed is no failure of the build.
+  return args[0] === 'diagnose' ? [...args, '--exit-zero'] : args;
+}
+
+/**
+ * A page with what its commands print on a terminal of 100 columns, without colours, between
+ * `<!-- output of \`command\` -->` and `<!-- end -->`. The commands of a page run in order over one new store; files that
+ * they write go beside it, and times of day are all the same.
+ */
+export async function withOutputs(page: string): Promise<string> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'rootspan-docs-'));
+  try {
+    let done = '';
+    let from = 0;
+    for (const { 0: whole, 1: start = '', 2: command = '', 3: end = '', index } of page.matchAll(OUTPUT)) {
+      const text = `$ ${command}\n${await outputOf(argumentsOf(command), folder)}`;
+      done += `${page.slice(from, index)}${start}\n\`\`\`\n${text}\n\`\`\`\n\n${end}`;
+      from = index + whole.length;
+    }
+    return done + page.slice(from);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function outputOf(args: readonly string[], folder: string): Promise<string> {
   let text = '';
-  await runCli(
-    ['diagnose', path.join(root, 'examples/airline-refund.json'), '--store', 'none', '--exit-zero'],
-    {
-      env: { NO_COLOR: '1' },
-      out: (piece) => {
-        text += piece;
-      },
-      err: () => undefined,
-      outIsTerminal: true,
-      errIsTerminal: false,
-      inIsTerminal: true,
-      columns: 100,
-      onInterrupt: () => () => undefined,
-      readStdin: async () => {
-        throw new Error('the example is a file');
-      },
+  const add = (piece: string): void => {
+    text += piece;
+  };
+  const store =
+    args.some((arg) => arg === '--store') || !USES_STORE.has(args[0] ?? '') ? [] : ['--store', folder];
+  const moved = args.map((arg, at) => (args[at - 1] === '-o' ? path.join(folder, arg) : arg));
+  const inRoot = moved.map((arg) => (arg.startsWith('examples/') ? path.join(root, arg) : arg));
+  await runCli([...inRoot, ...store], {
+    env: { NO_COLOR: '1' },
+    out: add,
+    err: add,
+    outIsTerminal: true,
+    errIsTerminal: false,
+    inIsTerminal: true,
+    columns: 100,
+    onInterrupt: () => () => undefined,
+    readStdin: async () => {
+      throw new Error('the examples are files');
     },
-  );
-  // The README's reader stores it; the version is then 1.
-  return text.trimEnd().replace(/not stored$/, 'version 1');
+  });
+  return text
+    .trimEnd()
+    .replaceAll(`${folder}${path.sep}`, '')
+    .replaceAll(`${root}${path.sep}`, '')
+    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d/gu, '2026-12-01 09:00');
 }
 
-const OUTPUT = /(<!-- output of `npm run diagnose`[^\n]*-->\n)[\s\S]*?(<!-- end -->)/;
+const USES_STORE: ReadonlySet<string> = new Set([
+  'diagnose',
+  'show',
+  'list',
+  'top',
+  'compare',
+  'issues',
+  'report',
+]);
 
-export function withOutput(readme: string, output: string): string {
-  if (!OUTPUT.test(readme))
-    throw new Error('README.md has lost the marks around the output of `npm run diagnose`');
-  return readme.replace(
-    OUTPUT,
-    (_all, start: string, end: string) => `${start}\n\`\`\`\n${output}\n\`\`\`\n\n${end}`,
-  );
-}
+/** The pages whose commands are shown with what they print. */
+export const PAGES_WITH_OUTPUT: readonly string[] = [
+  'README.md',
+  ...readdirSync(path.join(root, 'docs'))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`),
+].filter((file) => readFileSync(path.join(root, file), 'utf8').search(OUTPUT) !== -1);
 
 if (import.meta.main) {
   writeFileSync(path.join(root, 'docs/taxonomy.md'), taxonomyPage());
   writeFileSync(path.join(root, 'docs/formats.md'), formatsPage());
-  const readme = path.join(root, 'README.md');
-  writeFileSync(readme, withOutput(readFileSync(readme, 'utf8'), await diagnoseOutput()));
+  for (const file of PAGES_WITH_OUTPUT) {
+    const at = path.join(root, file);
+    writeFileSync(at, await withOutputs(readFileSync(at, 'utf8')));
+  }
 }
