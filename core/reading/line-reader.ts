@@ -4,7 +4,7 @@ import type { Unread } from '../session/session.ts';
 import { chooseFormat, hasDocumentsAmong } from './choose-format.ts';
 import type { Envelope, RawRecord } from './decode/format.ts';
 import { CHANGED, parseLine } from './decode/parse-text.ts';
-import { type Parts, takeApart } from './take-apart.ts';
+import { NOTHING, type Parts, takeApart } from './take-apart.ts';
 import { readTextLines, type TextLines } from './text-lines.ts';
 import { sumUnread } from './unread.ts';
 import { withoutSecrets } from './without-secrets.ts';
@@ -38,6 +38,7 @@ export class LineReader {
   #unread: Unread[] = [];
   readonly #lineRecords: RawRecord[] = [];
   #lineUnread: Unread[] = [];
+  #list: Parts['list'] = null;
   #changed = 0;
 
   constructor(source: string, done: (read: ReadLines) => void) {
@@ -82,6 +83,7 @@ export class LineReader {
         envelopes: [...this.#envelopes],
         unreadRecords: this.#unreadRecords,
         unread: this.#unread,
+        list: this.#list,
       },
       lines: { records: this.#lineRecords, unread: [...this.#lineUnread, ...broken] },
       changed: this.#changed === 0 ? [] : [{ where: this.#source, reason: CHANGED, count: this.#changed }],
@@ -105,13 +107,14 @@ export class LineReader {
     if (hasDocumentsAmong(values, envelope)) this.#add(takeApart(values, this.#source, true));
     else {
       const { records, unread } = envelope.unpack(values);
-      this.#add({ results: [], records, envelopes: [envelope.id], unreadRecords: unread, unread: [] });
+      this.#add({ ...NOTHING, records, envelopes: [envelope.id], unreadRecords: unread });
     }
   }
 
   #add(parts: Parts): void {
     for (const record of parts.records) this.#records.push(record);
     this.#results.push(...parts.results);
+    this.#list = parts.list;
     for (const envelope of parts.envelopes) this.#envelopes.add(envelope);
     this.#unreadRecords = sumUnread([...this.#unreadRecords, ...parts.unreadRecords]);
     this.#unread = sumUnread([...this.#unread, ...parts.unread]);

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../base/json.ts';
-import { SessionInvalidError } from '../errors/errors.ts';
+import { SessionInvalidError, SessionTooLargeError } from '../errors/errors.ts';
 import { redactCredentials, redactText, redactUnread } from '../redaction/redact-credentials.ts';
 import type { Session, Unread } from '../session/session.ts';
 import { assembleSessions } from './assembly/assemble.ts';
@@ -10,7 +10,7 @@ import { isForeignLine } from './decode/decode-log-event.ts';
 import type { RawRecord } from './decode/format.ts';
 import { CHANGED, notJson, parseText } from './decode/parse-text.ts';
 import { LineReader } from './line-reader.ts';
-import { type Parts, takeApart } from './take-apart.ts';
+import { type PartList, type Parts, takeApart } from './take-apart.ts';
 import { readTextLines, type TextLines } from './text-lines.ts';
 import { sumUnread } from './unread.ts';
 import { withoutSecrets } from './without-secrets.ts';
@@ -22,7 +22,7 @@ export type SessionInput =
 /** Everything that the inputs held. */
 export interface Reading {
   /** `source` is the input that a session stood in whole; `null` for one that was put together from records. */
-  readonly sessions: readonly { readonly session: Session; readonly source: string | null }[];
+  readonly sessions: readonly SourcedSession[];
   /** All that could not be read. */
   readonly unread: readonly Unread[];
   /**
@@ -30,6 +30,11 @@ export interface Reading {
    * that were read are not all there is.
    */
   readonly unaccounted: readonly Unread[];
+}
+
+export interface SourcedSession {
+  readonly session: Session;
+  readonly source: string | null;
 }
 
 interface Input {
@@ -50,7 +55,8 @@ interface Origin {
  * session. What is held is thus records and sessions, never the text that they came in.
  */
 export class SessionReader {
-  readonly #whole: { session: Session; source: string }[] = [];
+  #whole: SourcedSession[] = [];
+  readonly #lists: { readonly list: PartList; readonly source: string }[] = [];
   readonly #records: RawRecord[] = [];
   readonly #origins = new Map<string, Origin>();
   readonly #inputs: Input[] = [];
@@ -136,6 +142,7 @@ export class SessionReader {
     if (sessions + records === 0)
       throw new SessionInvalidError(noSession(source, [...unread, ...unaccounted]));
     this.#inputs.push(input);
+    if (parts.list !== null) this.#lists.push({ list: parts.list, source });
     this.#unread.push(...unread, ...unaccounted.filter((entry) => !unread.includes(entry)));
     this.#unaccounted.push(...unaccounted.filter(countsAsMissing));
   }
@@ -158,6 +165,7 @@ export class SessionReader {
   }
 
   #finish(): Reading {
+    this.#joinLists();
     const { sessions: assembled, unread } = this.#assemble();
     const [first, ...others] = this.#inputs;
     const name = first === undefined || others.length > 0 ? 'the input' : first.source;
@@ -173,6 +181,41 @@ export class SessionReader {
       unread: redactUnread(sumUnread(all)),
       unaccounted: redactUnread(sumUnread(this.#unaccounted)),
     };
+  }
+
+  /** Sessions may go over files, as pages of an API: entries of one format are read again as one list. */
+  #joinLists(): void {
+    for (const [format, lists] of Map.groupBy(this.#lists, ({ list }) => list.format)) {
+      const [first, ...others] = lists;
+      if (first === undefined || others.length === 0) continue;
+      const sources = new Set<string | null>(lists.map(({ source }) => source));
+      const parts = Map.groupBy(
+        this.#whole.filter(({ source }) => sources.has(source)),
+        ({ session }) => session.sessionId,
+      );
+      let sessions: readonly Session[];
+      try {
+        const entries = lists.flatMap(({ list }) => [...list.entries]);
+        sessions = format.read(entries, first.source).sessions.filter(hasSpans);
+      } catch (error) {
+        if (!(error instanceof SessionTooLargeError)) throw error;
+        // Each file by itself was not too large, and has been read.
+        const reason = `too much to look for sessions that go over several files: ${error.message}`;
+        const entry = { where: format.title, reason, count: lists.length };
+        this.#unread.push(entry);
+        this.#unaccounted.push(entry);
+        continue;
+      }
+      const joined = sessions.map((session): SourcedSession => {
+        const [part, ...further] = parts.get(session.sessionId) ?? [];
+        const unread = [part, ...further].flatMap((item) => item?.session.unread ?? []);
+        return {
+          session: { ...session, unread: sumUnread([...session.unread, ...unread]) },
+          source: further.length === 0 ? (part?.source ?? null) : null,
+        };
+      });
+      this.#whole = [...this.#whole.filter(({ source }) => !sources.has(source)), ...joined];
+    }
   }
 
   #assemble(): { readonly sessions: readonly Session[]; readonly unread: readonly Unread[] } {

@@ -3,7 +3,7 @@ import { SessionInvalidError } from '../errors/errors.ts';
 import { redactText } from '../redaction/redact-credentials.ts';
 import type { Unread } from '../session/session.ts';
 import { chooseFormat, hasDocumentsAmong } from './choose-format.ts';
-import type { RawRecord, ReadResult } from './decode/format.ts';
+import type { RawRecord, ReadResult, TranscriptFormat } from './decode/format.ts';
 import { foreignExports } from './envelopes/foreign-exports.ts';
 import { ENVELOPES } from './envelopes/index.ts';
 import { sourceStem } from './transcripts/fields.ts';
@@ -20,9 +20,23 @@ export interface Parts {
   readonly unreadRecords: readonly Unread[];
   /** Entries of their own that could not be read. */
   readonly unread: readonly Unread[];
+  /** The document's entries, where sessions of its format may go on in other files. */
+  readonly list: PartList | null;
 }
 
-const NOTHING: Parts = { results: [], records: [], envelopes: [], unreadRecords: [], unread: [] };
+export interface PartList {
+  readonly format: TranscriptFormat;
+  readonly entries: readonly JsonValue[];
+}
+
+export const NOTHING: Parts = {
+  results: [],
+  records: [],
+  envelopes: [],
+  unreadRecords: [],
+  unread: [],
+  list: null,
+};
 
 /**
  * A document by the format that is surest of it, else each entry of a list or map by its own. SessionInvalidError when
@@ -32,7 +46,11 @@ export function takeApart(document: JsonValue, source: string, isBeside = false)
   const choice = chooseFormat(document);
   switch (choice.kind) {
     case 'transcript':
-      return { ...NOTHING, results: [choice.format.read(document, source)] };
+      return {
+        ...NOTHING,
+        results: [choice.format.read(document, source)],
+        list: listOf(choice.format, document),
+      };
     case 'envelope': {
       if (Array.isArray(document) && hasDocumentsAmong(document, choice.format))
         return takeEntries(document, source, isBeside);
@@ -46,6 +64,11 @@ export function takeApart(document: JsonValue, source: string, isBeside = false)
     case 'none':
       return takeEntries(document, source, isBeside);
   }
+}
+
+function listOf(format: TranscriptFormat, document: JsonValue): PartList | null {
+  const entries = format.entriesOf?.(document) ?? null;
+  return entries === null ? null : { format, entries };
 }
 
 function takeEntries(document: JsonValue, source: string, isBeside: boolean): Parts {
@@ -85,7 +108,7 @@ function takeEntries(document: JsonValue, source: string, isBeside: boolean): Pa
     throw refusals[0] ?? new SessionInvalidError(unknownFormat(document, source));
   }
   if (unknown > 0) unread.push({ where: source, reason: 'entries of no known format', count: unknown });
-  return { results, records, envelopes: [...envelopes], unreadRecords, unread };
+  return { results, records, envelopes: [...envelopes], unreadRecords, unread, list: null };
 }
 
 const unknownFormat = (document: JsonValue, source: string): string =>

@@ -72,6 +72,35 @@ describe('several files of one session are one diagnosis', () => {
     );
   });
 
+  test('a trace whose observations come in several pages is one session', async () => {
+    const observation = (id: number, page: object): object => ({
+      id: `o${id}`,
+      traceId: 't1',
+      type: 'GENERATION',
+      name: 'chat',
+      parentObservationId: null,
+      level: 'DEFAULT',
+      startTime: `2026-02-01T08:00:0${id}.000Z`,
+      endTime: `2026-02-01T08:00:0${id}.500Z`,
+      input: [{ role: 'user', content: `Question ${id}?` }],
+      output: { role: 'assistant', content: 'Yes.' },
+      ...page,
+    });
+    const page = (...ids: number[]): string =>
+      JSON.stringify({ data: ids.map((id) => observation(id, {})), meta: { page: 1 } });
+    const one = await diagnose(folderOf({ 'all.json': page(1, 2, 3) }));
+    const several = await diagnose(folderOf({ 'p1.json': page(1, 2), 'p2.json': page(3) }));
+    expect(several.diagnoses.map(({ createdAt, ...rest }) => rest)).toEqual(
+      one.diagnoses.map(({ createdAt, ...rest }) => rest),
+    );
+    const apart = folderOf({
+      'p1.json': page(1, 2),
+      'other.json': JSON.stringify([observation(4, { traceId: 't2' })]),
+      'chat.json': chat('Hi?'),
+    });
+    expect((await diagnose(apart)).ids.sort()).toEqual(['chat', 't1', 't2']);
+  });
+
   test('two files that state one id are two sessions under two ids; the same session twice is one', async () => {
     const transcript = (text: string): string =>
       JSON.stringify({ session_id: 'shared-id', messages: JSON.parse(chat(text)) });

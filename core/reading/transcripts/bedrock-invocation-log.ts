@@ -24,6 +24,8 @@ export const bedrockInvocationLog: TranscriptFormat = {
   from: 'Bedrock → Settings → Model invocation logging, to S3 (the `.json.gz` objects) or CloudWatch Logs (its events)',
   checkedOn: 'schema `ModelInvocationLog` 1.0',
 
+  entriesOf: messagesOf,
+
   recognise(document) {
     return messagesOf(document)
       .slice(0, 50)

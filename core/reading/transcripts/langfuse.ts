@@ -84,6 +84,8 @@ export const langfuse: TranscriptFormat = {
   from: '`GET /api/public/traces/<id>`, `/api/public/observations?traceId=…` (v1, v2), blob storage exports',
   checkedOn: 'langfuse 3.5.0 and 5.0.4',
 
+  entriesOf,
+
   recognise(document) {
     const entries = entriesOf(document).slice(0, 20);
     if (entries.some((item) => exportedTrace(item) !== null || isObservation(item)))

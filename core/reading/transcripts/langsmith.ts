@@ -31,6 +31,8 @@ export const langsmith: TranscriptFormat = {
   from: 'runs of `client.list_runs()` as JSON, `{post, patch}` batches of the SDK',
   checkedOn: 'langsmith-sdk test data (2026-11)',
 
+  entriesOf: runsOf,
+
   recognise(document) {
     const runs = runsOf(document);
     return runs.length > 0 && runs.slice(0, 20).every(isRun) ? { match: 'yes', sure: 0.9 } : { match: 'no' };

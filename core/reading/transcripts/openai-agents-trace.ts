@@ -23,6 +23,8 @@ export const openaiAgentsTrace: TranscriptFormat = {
   from: '`export()` of traces and spans by a `TracingExporter`, and `RunState` as JSON',
   checkedOn: 'openai-agents 0.24.0, @openai/agents-core 0.20.0',
 
+  entriesOf: (document) => (isRunState(document) ? null : entriesOf(document)),
+
   recognise(document) {
     if (isRunState(document)) return { match: 'yes', sure: 0.95 };
     return entriesOf(document).slice(0, 50).some(isOurs) ? { match: 'yes', sure: 0.95 } : { match: 'no' };

@@ -32,6 +32,8 @@ export const weave: TranscriptFormat = {
   from: 'the JSON or JSON-lines export of Weave’s traces table, or an answer of its query API (`/calls/stream_query`)',
   checkedOn: 'wandb/weave commit 00439504, SDK 0.54.0',
 
+  entriesOf: callsOf,
+
   recognise(document) {
     return callsOf(document).slice(0, 50).some(isCall) ? { match: 'yes', sure: 0.95 } : { match: 'no' };
   },
