@@ -33,15 +33,21 @@ export function toStrandsCases(diagnoses: readonly Diagnosis[]) {
   };
 }
 
-/** The `tests` of a promptfoo configuration: one a session that failed, one assertion a failure. */
+/**
+ * The `tests` of a promptfoo configuration: one a session that failed, one assertion a failure. promptfoo takes every text
+ * for a template and a value that begins with `file://` for a file to read: text of a trace is written so that it is neither.
+ */
 export function toPromptfooTests(diagnoses: readonly Diagnosis[]) {
   return withFailures(diagnoses).map((diagnosis) => ({
     description: `rootspan: ${diagnosis.sessionId}`,
-    vars: { input: diagnosis.goal ?? '' },
-    assert: assertions(diagnosis).map((value) => ({ type: 'llm-rubric', value })),
+    vars: { input: asLiteral(diagnosis.goal ?? '') },
+    assert: assertions(diagnosis).map((value) => ({ type: 'llm-rubric', value: asLiteral(value) })),
     metadata: about(diagnosis),
   }));
 }
+
+const asLiteral = (text: string): string =>
+  text.replace(/\{(?=[{%#])/gu, "{{ '{' }}").replace(/^(?=file:\/\/)/iu, ' ');
 
 const withFailures = (diagnoses: readonly Diagnosis[]): Diagnosis[] =>
   diagnoses.filter(({ failures }) => failures.length > 0);

@@ -148,4 +148,11 @@ describe('regression cases', () => {
     expect(first?.vars).toEqual({ input: 'Refund the flight' });
     expect(first?.assert).toHaveLength(1);
   });
+
+  it('text of a trace is no template and no file of promptfoo', () => {
+    const goals = ['{{ env.SECRET }} {% include x %} {# y #}', 'file:///etc/hostname'];
+    const [template, file] = toPromptfooTests(goals.map((goal) => ({ ...failed, goal })));
+    expect(template?.vars.input).toBe("{{ '{' }}{ env.SECRET }} {{ '{' }}% include x %} {{ '{' }}# y #}");
+    expect(file?.vars.input).not.toMatch(/^file:/u);
+  });
 });
