@@ -66,7 +66,9 @@ interface Shape {
 const SHAPES: readonly Shape[] = [
   {
     kind: 'email',
-    pattern: /(?<![\w.%+-])[\w.%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,5}/g,
+    // No top-level domain begins with a digit; versions of packages (`name@3.2.0`) do.
+    pattern:
+      /(?<![\w.%+-])[\w.%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,4}\.[A-Za-z][A-Za-z0-9-]{0,62}/g,
   },
   {
     kind: 'iban',

@@ -34,6 +34,7 @@ describe('personal data', () => {
     ['an id', '6a74fd19607936851cc91fef1506624f'],
     ['a decorator', '@app.route("/x")'],
     ['a package', 'react@latest'],
+    ['a version of a package', 'cdn/gh/icons@3.2.0/data.json'],
     ['a version', '1.2.3-4567'],
   ])('%s is none', (_what, text) =>
     expect(redacted(text)).toBe(textsOf(session([said(message('user', text))]))),
