@@ -17,6 +17,7 @@ import { openBrowser } from '../test/helpers/browser.ts';
 const root = path.resolve(import.meta.dirname, '..');
 const pictures = path.join(root, 'docs/pictures');
 const DAY_MS = 86_400_000;
+const DAYS = 10;
 const MONDAY = Date.UTC(2026, 2, 16, 9);
 
 const examples = readdirSync(path.join(root, 'examples'))
@@ -35,24 +36,34 @@ async function sessionPage(): Promise<string> {
   return document('airline-refund', { sessions }, await reportAsset('session'));
 }
 
-/** A week in which the examples happened again and again, some days more of them than on others. */
+/** Ten days in which the examples happened again and again, on some days more of them; a release on the seventh. */
 async function fleetPage(): Promise<string> {
   const items = [];
-  for (let day = 0; day < 7; day++) {
+  for (let day = 0; day < DAYS; day++) {
     for (const [index, session] of examples.entries()) {
       if ((index * 3 + day * 5) % 4 === 0) continue;
       const sessionId = `${session.sessionId}-${day + 1}`;
       const at = MONDAY + day * DAY_MS + index * 600_000;
       const diagnosis = await diagnose({ ...session, sessionId }, at);
       items.push({
-        ...summarise({ ...diagnosis, endedAt: new Date(at - 960_000).toISOString() }),
+        ...summarise({
+          ...diagnosis,
+          release: day < 6 ? '2026.11.4' : '2026.12.0',
+          endedAt: new Date(at - 960_000).toISOString(),
+        }),
+        issues: diagnosis.faults.map(({ fingerprint, category, place, cause }) => ({
+          issue: fingerprint,
+          category,
+          place,
+          cause,
+        })),
         superseded: false,
       });
     }
   }
   const view = fleetView(items.toReversed(), {
     since: new Date(MONDAY - DAY_MS / 3).toISOString(),
-    madeAt: new Date(MONDAY + 7 * DAY_MS).toISOString(),
+    madeAt: new Date(MONDAY + DAYS * DAY_MS).toISOString(),
     more: false,
   });
   return document('Sessions', view, await reportAsset('fleet'));

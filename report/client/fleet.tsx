@@ -77,7 +77,7 @@ function Fleet({ view }: { readonly view: FleetView }) {
         <Figures rows={rows} />
         <p class="filters" role="status">
           {chosen.length === 0
-            ? 'Every number below leads to its sessions.'
+            ? 'Every number below leads to its sessions; arrows set the newest seven days against the seven before.'
             : `Only ${chosen.map(([dimension, value]) => DIMENSIONS[dimension].name(value)).join(' and ')}: ${count(rows.length)} of ${count(view.sessions.length)} sessions.`}{' '}
           {chosen.length > 0 && (
             <button type="button" class="link" onClick={() => setFilter({})}>
@@ -247,7 +247,7 @@ function Division({ dimension, rows, chosen, onChoose }: DivisionProps) {
               <span class="share" aria-hidden="true" style={{ width: `${(n / most) * 100}%` }} />
               <span class="group-name">{name(value)}</span>
               {trended && (
-                <span class="dim" title="Sessions of the newest seven days against the seven before">
+                <span class="dim nowrap" title="Sessions of the newest seven days against the seven before">
                   {trendWords(week, before)}
                 </span>
               )}
@@ -275,7 +275,7 @@ function weeksBack(rows: readonly Row[]): (row: Row) => number {
 }
 
 const trendWords = (week: number, before: number): string =>
-  week === before ? `${week} a week` : `${week > before ? '▲' : '▼'} ${before} → ${week} a week`;
+  week === before ? `= ${week}` : `${week > before ? '▲' : '▼'} ${before} → ${week}`;
 
 const PAGE = 50;
 

@@ -39,6 +39,17 @@ describe.skipIf(chromiumPath === null)('the page over many sessions', () => {
               : { outcome: 'CLEAN', failures: [], rootCauses: [], criticalStep: null }),
           }),
         ),
+        issues:
+          index % 2 === 0
+            ? [
+                {
+                  issue: '0123456789abcdef',
+                  category: 'execution-error-category-timeout',
+                  place: 'tool book',
+                  cause: 'no answer <b>in</b> <n> s',
+                },
+              ]
+            : [],
         superseded: index === 119,
       }));
       const view = fleetView(items, { since: null, madeAt: '2026-03-09T00:00:00.000Z', more: false });
@@ -62,11 +73,16 @@ describe.skipIf(chromiumPath === null)('the page over many sessions', () => {
       expect(await page.locator('#sessions h2').innerText()).toBe('Sessions (40)');
       expect(await page.locator('.filters').innerText()).toContain('Only rare');
       await page.locator('.filters button').click();
+      // A cause is told in words, never by its hash.
+      expect(await page.locator('#by-cause .group-name').allInnerTexts()).toEqual([
+        'execution error: timeout · tool book · no answer <b>in</b> <n> s',
+      ]);
+      expect(await page.locator('body').innerText()).not.toContain('0123456789abcdef');
       // What began with a release: one is of the newest week alone, one of the week before.
       const releases = await page.locator('#by-release .group').allInnerTexts();
       expect(releases.map((text) => text.replace(/\s+/gu, ' '))).toEqual([
-        'v2 ▲ 0 → 60 a week 60',
-        'v1 ▼ 59 → 0 a week 59',
+        'v2 ▲ 0 → 60 60',
+        'v1 ▼ 59 → 0 59',
       ]);
       await page.locator('#by-release .group', { hasText: 'v2' }).click();
       expect(await page.locator('#sessions h2').innerText()).toBe('Sessions (60)');
