@@ -139,7 +139,8 @@ export class SessionReader {
     for (const envelope of parts.envelopes) this.#envelopes.add(envelope);
     if (records > 0) unread.push(...input.unreadRecords);
     else unaccounted.push(...parts.unreadRecords, ...(only === undefined ? lines.unread : []));
-    if (sessions + records === 0)
+    // What is only about a session of other files is none by itself.
+    if (sessions + records === 0 && parts.list === null)
       throw new SessionInvalidError(noSession(source, [...unread, ...unaccounted]));
     this.#inputs.push(input);
     if (parts.list !== null) this.#lists.push({ list: parts.list, source });

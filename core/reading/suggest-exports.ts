@@ -5,7 +5,7 @@ import { type FormatLine, listFormats } from './registry.ts';
  * file that no reader knows: nothing is read by them.
  */
 const PRODUCTS: readonly (readonly [word: RegExp, ids: readonly string[]])[] = [
-  [/\bstrands/i, ['strands-session', 'strands']],
+  [/\bstrands/i, ['strands-session', 'strands-files', 'strands']],
   [/langfuse/i, ['langfuse']],
   [/langsmith|\bls_(?:provider|model)/i, ['langsmith']],
   [/langgraph/i, ['langgraph', 'openinference']],

@@ -49,7 +49,7 @@ export function takeApart(document: JsonValue, source: string, isBeside = false)
       return {
         ...NOTHING,
         results: [choice.format.read(document, source)],
-        list: listOf(choice.format, document),
+        list: listOf(choice.format, document, source),
       };
     case 'envelope': {
       if (Array.isArray(document) && hasDocumentsAmong(document, choice.format))
@@ -66,8 +66,8 @@ export function takeApart(document: JsonValue, source: string, isBeside = false)
   }
 }
 
-function listOf(format: TranscriptFormat, document: JsonValue): PartList | null {
-  const entries = format.entriesOf?.(document) ?? null;
+function listOf(format: TranscriptFormat, document: JsonValue, source: string): PartList | null {
+  const entries = format.entriesOf?.(document, source) ?? null;
   return entries === null ? null : { format, entries };
 }
 

@@ -101,6 +101,45 @@ describe('several files of one session are one diagnosis', () => {
     expect((await diagnose(apart)).ids.sort()).toEqual(['chat', 't1', 't2']);
   });
 
+  test('the folder of a session manager of Strands is one session, of both its agents', async () => {
+    const message = (id: number, second: number, message: object): string =>
+      JSON.stringify({
+        message,
+        message_id: id,
+        redact_message: null,
+        created_at: `2026-03-02T10:00:0${second}+00:00`,
+      });
+    const said = (text: string): object => ({ role: 'assistant', content: [{ text }] });
+    const about = { created_at: '2026-03-02T10:00:00+00:00', updated_at: '2026-03-02T10:00:00+00:00' };
+    const folder = folderOf({
+      'session_desk-1/session.json': JSON.stringify({
+        session_id: 'desk-1',
+        session_type: 'AGENT',
+        ...about,
+      }),
+      'session_desk-1/agents/agent_clerk/agent.json': JSON.stringify({
+        agent_id: 'clerk',
+        state: {},
+        conversation_manager_state: {},
+        ...about,
+      }),
+      'session_desk-1/agents/agent_clerk/messages/message_0.json': message(0, 1, {
+        role: 'user',
+        content: [{ text: 'Is dock 4 free?' }],
+      }),
+      'session_desk-1/agents/agent_clerk/messages/message_1.json': message(1, 2, said('I ask the planner.')),
+      'session_desk-1/agents/agent_planner/messages/message_0.json': message(0, 3, said('It is locked.')),
+      'session_desk-2/agents/agent_clerk/messages/message_0.json': message(0, 4, said('Hello.')),
+    });
+    const run = await diagnose(folder);
+    expect(run.ids.sort()).toEqual(['desk-1', 'desk-2']);
+    const one = run.diagnoses.find(({ sessionId }) => sessionId === 'desk-1');
+    expect(one).toMatchObject({ goal: 'Is dock 4 free?', agent: 'clerk', coverage: { spansTotal: 3 } });
+    expect(run.err).not.toContain('not read');
+    const alone = await diagnose(path.join(folder, 'session_desk-1/session.json'));
+    expect(alone).toMatchObject({ exitCode: 2, out: '' });
+  });
+
   test('two files that state one id are two sessions under two ids; the same session twice is one', async () => {
     const transcript = (text: string): string =>
       JSON.stringify({ session_id: 'shared-id', messages: JSON.parse(chat(text)) });

@@ -80,7 +80,7 @@ export interface TranscriptFormat extends FormatText {
    * The entries of a document whose format lists parts of sessions (observations, runs, calls): several files of them are
    * read as one list, since a session goes over pages. Absent where each document is whole; `null` where this one is.
    */
-  readonly entriesOf?: (document: JsonValue) => readonly JsonValue[] | null;
+  readonly entriesOf?: (document: JsonValue, source: string) => readonly JsonValue[] | null;
   /** `SessionInvalidError` when it looked like ours and is not readable. `source` names the file, for ids and messages. */
   read(document: JsonValue, source: string): ReadResult;
 }

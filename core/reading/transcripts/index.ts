@@ -33,6 +33,7 @@ import { openhandsSdk } from './openhands-sdk.ts';
 import { recordedCalls } from './recorded-calls.ts';
 import { rootspan } from './rootspan.ts';
 import { smolagentsMemory } from './smolagents-memory.ts';
+import { strandsFiles } from './strands-files.ts';
 import { strandsSession } from './strands-session.ts';
 import { sweAgent } from './swe-agent.ts';
 import { tauBench } from './tau-bench.ts';
@@ -45,6 +46,7 @@ import { whoWhen } from './who-when.ts';
 export const TRANSCRIPTS: readonly TranscriptFormat[] = [
   rootspan,
   strandsSession,
+  strandsFiles,
   tauBench,
   sweAgent,
   miniSweAgent,
