@@ -30,7 +30,8 @@ export function diagnoseTurns(trajectory: Trajectory, result: SessionResult): re
     const { outcome } = decideOutcome({
       failures: result.failures.filter(({ span_id }) => inTurn.has(span_id)),
       criticalStep,
-      judged: result.judged,
+      // Who names one step has decided about its turn only; who names none, about all.
+      judged: result.judged && (result.critical === null || criticalStep !== null),
       completion: turns.length === 1 ? result.completion : 'UNKNOWN',
       looked: ofSpans(result.looked, inTurn),
       notAnalysed: result.notAnalysed,

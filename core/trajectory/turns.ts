@@ -13,17 +13,19 @@ export interface Turn {
 }
 
 /**
- * Where the user asks for something new. A message of the user opens a turn, unless
+ * Where a new request begins. A message of the user opens a turn where a conversation starts over, or where a new
+ * trace begins with it (an invocation of the agent, an item of a queue), unless it goes on with the request before:
  *
- * - it is not the first in one run: what stands under one root span (an agent's invocation, a workflow) serves one
- *   request, and further user texts in it are hand-overs to other agents, reminders, tool results;
- * - it goes on with the same request: nothing was said or done since the user's last message; or the agent has just
- *   asked the user something (its last words hold a question); or the agent, in a session with tools, has called none
- *   since the user's last message, so that the request is still being understood; or nothing follows it.
+ * - nothing was said or done since the user's last message, or nothing follows this one;
+ * - the agent has just asked the user something: its last words hold a question;
+ * - the agent, in a session with tools, has called none since the user's last message: the request is still being made.
  *
- * A conversation that starts over always opens one: a trace whose first model call, or list of messages, holds nothing
- * of what an agent said before; or the session's system prompt, said again between messages. Tool results, executors
- * and agents in group chats are not the user, whatever their role. A session without any word of the user is one turn.
+ * So the messages of one conversation in one trace or list are one turn: answers, corrections and additions do not
+ * become goals of their own. A conversation starts over where the first model call of a trace, or its list of messages,
+ * holds nothing of what an agent said before, and where the session's system prompt is said again between messages.
+ * Under one root span (an invocation, a workflow) only the first user text is the user's: others are hand-overs between
+ * agents and reminders. Tool results, executors and agents in group chats are not the user, whatever their role. A
+ * session without any word of the user is one turn.
  */
 export function turnsOf(trajectory: Trajectory): readonly Turn[] {
   const known = cache.get(trajectory);
@@ -80,6 +82,7 @@ function findOpenings(trajectory: Trajectory): readonly Opening[] {
   let agentSpoke = false;
   let agentAsks = false;
   let calledSinceUser = false;
+  let traceOfUser: string | null = null;
   let calledInTurn = false;
   for (const step of steps) {
     fresh ||= startsOver(step, agentEver);
@@ -93,13 +96,18 @@ function findOpenings(trajectory: Trajectory): readonly Opening[] {
       const current = openings.at(-1);
       const goesOn =
         !fresh &&
-        (!agentSpoke || agentAsks || (calls.size > 0 && !calledSinceUser) || step.index > lastActive);
+        (step.span.traceId === traceOfUser ||
+          !agentSpoke ||
+          agentAsks ||
+          (calls.size > 0 && !calledSinceUser) ||
+          step.index > lastActive);
       if (current === undefined || (!goesOn && agentEver)) {
         openings.push({ firstStep: beginning(step, steps, rootOf, words), texts });
         calledInTurn = false;
       } else if (!calledInTurn) {
         current.texts.push(...texts);
       }
+      traceOfUser = step.span.traceId;
       fresh = false;
       agentSpoke = false;
       agentAsks = false;

@@ -93,16 +93,17 @@ describe('a chunk says which part it is', () => {
 
 describe('a session of many turns', () => {
   const request = (i: number): string => `Please cancel order ORD-${1000 + i} for me.`;
-  const many = toTrajectory(
-    session(
-      Array.from({ length: 20 }, (_, i) => [
-        said(message('user', request(i))),
-        inference([], [message('assistant', use(`c${i}`, 'cancel', { order: `ORD-${1000 + i}` }))]),
-        tool(`c${i}`, 'cancel', { order: `ORD-${1000 + i}` }, `cancelled ${'and noted '.repeat(300)}`),
-        inference([], [message('assistant', 'It is cancelled.')]),
-      ]).flat(),
-    ),
-  );
+  const requests = Array.from({ length: 20 }, (_, i) => ({
+    traceId: `trace-${i}`,
+    sessionId: 'session-1',
+    spans: [
+      said(message('user', request(i))),
+      inference([], [message('assistant', use(`c${i}`, 'cancel', { order: `ORD-${1000 + i}` }))]),
+      tool(`c${i}`, 'cancel', { order: `ORD-${1000 + i}` }, `cancelled ${'and noted '.repeat(300)}`),
+      inference([], [message('assistant', 'It is cancelled.')]),
+    ].map((draft, at) => ({ ...draft(`r${i}-${at}`), traceId: `trace-${i}` })),
+  }));
+  const many = toTrajectory(session([], { traces: requests }));
 
   test('marks where each request begins', () => {
     expect(turnsOf(many)).toHaveLength(20);
