@@ -11,6 +11,7 @@ import { benchPage } from './page.ts';
 import { benchReading } from './reading.ts';
 import { benchReference } from './reference.ts';
 import { benchSpeed } from './speed.ts';
+import { benchTable } from './table.ts';
 import { benchTokens } from './tokens.ts';
 import { isParseArgsError } from './usage-error.ts';
 
@@ -28,6 +29,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['reference', benchReference],
   ['reading', benchReading],
   ['speed', (args) => benchSpeed(args)],
+  ['table', benchTable],
   ['tokens', benchTokens],
 ]);
 

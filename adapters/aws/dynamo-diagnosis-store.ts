@@ -311,7 +311,9 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
   }
 }
 
-const EXPLANATION = 600;
+/** So much that the item of `LATEST`, which every list reads of each session, stays within one read unit of 4 KB. */
+const EXPLANATION = 300;
+const MOST_CAUSES = 4;
 
 /**
  * What a reader of the table wants without unpacking a body, as attributes of their own (docs/querying.md). Causes are
@@ -341,7 +343,7 @@ function readable(
             category: criticalStep.category,
             reason: cutText(criticalStep.reason, EXPLANATION),
           },
-    causes: rootCauses.slice(0, 10).map((cause) => ({
+    causes: rootCauses.slice(0, MOST_CAUSES).map((cause) => ({
       spanId: cause.failure_span_id,
       location: cause.location,
       explanation: cutText(cause.root_cause_explanation, EXPLANATION),
