@@ -1,4 +1,4 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ISSUE_STATES } from '../core/diagnosis/issue.ts';
 import { PROTOCOLS } from '../core/diagnosis/protocols.ts';
 import { DEPTHS, OUTCOMES } from '../core/diagnosis/schema.ts';
@@ -292,6 +292,21 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
         const { issuesStateCommand } = await import('./commands/issues.ts');
         exitCode = await issuesStateCommand(id, state, options, io);
       });
+
+  program
+    .command('feedback')
+    .description(
+      'say of a failure whether it is one; what is rejected is left out of later diagnoses, by its issue',
+    )
+    .argument('<session>', 'session id, or the start of one')
+    .argument('<failure>', 'its number as `rootspan show` counts, or its span id')
+    .addArgument(new Argument('<word>', 'confirm or reject').choices(['confirm', 'reject']))
+    .addOption(store())
+    .option('--note <text>', 'why')
+    .action(async (session: string, failure: string, word: 'confirm' | 'reject', options) => {
+      const { feedbackCommand } = await import('./commands/feedback.ts');
+      exitCode = await feedbackCommand(session, failure, word, options, io);
+    });
 
   query(program.command('watch'))
     .description('print diagnoses as they come, until Ctrl-C')

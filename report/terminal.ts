@@ -5,6 +5,7 @@ import { isHarmless } from '../core/report-build/outcome.ts';
 import { type Verdict, type VerdictPolicy, verdict } from '../core/report-build/verdict.ts';
 import { categoryName } from './category-name.ts';
 import { safeLine, safeText } from './escape.ts';
+import { feedbackLines } from './feedback-lines.ts';
 import type { StepView } from './html/session-view.ts';
 
 /** Colours as functions, so that the report stays pure and plain text needs no stripping. */
@@ -41,6 +42,7 @@ export function renderTerminal(diagnosis: Diagnosis, view: TerminalView): string
     failures(diagnosis, view),
     harmless(diagnosis, view),
     recommendations(diagnosis, view),
+    saidOf(diagnosis, view),
     gaps(diagnosis, view),
     footer(diagnosis, view),
   ]
@@ -48,6 +50,13 @@ export function renderTerminal(diagnosis: Diagnosis, view: TerminalView): string
     .map((section) => section.join('\n'))
     .join('\n\n')
     .concat('\n');
+}
+
+/** What people said of the failures, and what was left out because of it. */
+function saidOf(diagnosis: Diagnosis, { palette, width }: TerminalView): string[] {
+  const lines = feedbackLines(diagnosis);
+  if (lines.length === 0) return [];
+  return [palette.bold('Feedback'), ...lines.map((line) => hang('• ', safeLine(line, 300), 2, width))];
 }
 
 function indent(text: string, by: number, width: number): string {

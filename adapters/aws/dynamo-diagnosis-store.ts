@@ -2,6 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
 import type { Clock } from '../../core/base/clock.ts';
 import { diagnosisContentHash } from '../../core/diagnosis/content.ts';
+import { type Feedback, feedbackSchema, type Suppressed } from '../../core/diagnosis/feedback.ts';
 import { type IssueChange, issueSchema } from '../../core/diagnosis/issue.ts';
 import { migrateDiagnosis, migrateSummary } from '../../core/diagnosis/migrate.ts';
 import { cutText } from '../../core/diagnosis/quarantine.ts';
@@ -19,8 +20,11 @@ import { diagnosisObjectKey, idHash } from '../../core/ports/object-keys.ts';
 import type { DiagnosisStore, ObjectStore, Page } from '../../core/ports/ports.ts';
 import {
   diagnosisKey,
+  FEEDBACK_PREFIX,
+  issueFeedbackKey,
   latestKey,
   pageSizeOfShards,
+  sessionFeedbackKey,
   sessionIndexKey,
   sessionPk,
   shardFor,
@@ -30,6 +34,7 @@ import {
   timelinePk,
   timelineSk,
 } from '../../core/ports/table.ts';
+import { withoutRejected } from '../../core/report-build/suppress.ts';
 import { categoryMatches } from '../../core/report-build/verdict.ts';
 import { IssueLedger } from './dynamo-issues.ts';
 import { newestFirst } from './newest-first.ts';
@@ -70,6 +75,10 @@ const summarySchema = z.preprocess(
     issues: z.array(issueSchema.pick({ issue: true, category: true, place: true, cause: true })).default([]),
   }),
 );
+const issueFeedbackSchema = feedbackSchema
+  .pick({ verdict: true, at: true })
+  .extend({ sessionId: z.string() });
+type IssueFeedback = z.infer<typeof issueFeedbackSchema>;
 const headSchema = z.object({
   diagnosisId: z.string(),
   contentHash: z.string(),
@@ -150,6 +159,51 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
     throw new ResultConflictError(
       `session ${idHash(diagnosis.sessionId)}: ${PUT_ROUNDS} other versions were written while this one was being stored; try again`,
     );
+  }
+
+  async withoutRejected(diagnosis: Diagnosis): Promise<Diagnosis> {
+    const rejected: Suppressed[] = [];
+    const words = new Map<string, IssueFeedback | null>();
+    for (const fault of diagnosis.faults) {
+      const issue = await this.#issues.issueOf(fault);
+      if (!words.has(issue)) {
+        const item = await this.#table.get(issueFeedbackKey(issue));
+        words.set(issue, item === null ? null : issueFeedbackSchema.parse(item));
+      }
+      const word = words.get(issue);
+      if (word?.verdict === 'rejected')
+        rejected.push({
+          spanId: fault.spanId,
+          category: fault.category,
+          issue,
+          rejectedIn: word.sessionId,
+          at: word.at,
+        });
+    }
+    return withoutRejected(diagnosis, rejected);
+  }
+
+  async giveFeedback(diagnosis: Diagnosis, feedback: Feedback): Promise<readonly string[]> {
+    const { sessionId, faults } = diagnosis;
+    const issues = new Set<string>(
+      diagnosis.suppressed.flatMap(({ spanId, issue }) => (spanId === feedback.spanId ? [issue] : [])),
+    );
+    for (const fault of faults)
+      if (fault.spanId === feedback.spanId) issues.add(await this.#issues.issueOf(fault));
+    await this.#table.put({
+      ...sessionFeedbackKey(sessionId, feedback.spanId),
+      ...feedback,
+      ...this.#expiry(),
+    });
+    // Kept without an end: a rejection is a rule, and holds until the last word is another.
+    for (const issue of issues)
+      await this.#table.put({
+        ...issueFeedbackKey(issue),
+        verdict: feedback.verdict,
+        at: feedback.at,
+        sessionId,
+      });
+    return [...issues];
   }
 
   async latest(sessionId: string): Promise<Diagnosis | null> {
@@ -289,7 +343,9 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
       );
     const text = gunzipSync(bytes, { maxOutputLength: MAX_BODY_BYTES }).toString('utf8');
     const stored = migrateDiagnosis(JSON.parse(text));
-    return diagnosisSchema.parse({ ...stored, version: summary.version });
+    const feedback: Item[] = [];
+    for await (const each of this.#table.query({ pk: item.pk, prefix: FEEDBACK_PREFIX })) feedback.push(each);
+    return diagnosisSchema.parse({ ...stored, version: summary.version, feedback });
   }
 
   /** By partition key: the newest version, and the sessions whose traces turned out to belong to another one. */

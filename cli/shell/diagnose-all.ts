@@ -174,7 +174,8 @@ async function keep(fresh: Diagnosis, session: Session, store: OpenStore | null)
   if (store === null) return fresh;
   // The session first: a diagnosis that is listed can be shown whole.
   await freezeSession(session, fresh, store.objects);
-  return { ...fresh, version: (await store.diagnoses.put(fresh)).version };
+  const diagnosis = await store.diagnoses.withoutRejected(fresh);
+  return { ...diagnosis, version: (await store.diagnoses.put(diagnosis)).version };
 }
 
 /** What the next session would meet as well: somebody must mend the command, the credential or the budget. */

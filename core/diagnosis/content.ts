@@ -2,11 +2,18 @@ import { canonicalJson, sha256Hex } from '../base/hash.ts';
 import type { Diagnosis } from './schema.ts';
 
 /**
- * What a diagnosis says, without when and at what price it was made: two runs over equal input with the same
+ * What a diagnosis says, without when and at what price it was made and what people say of it: two runs over equal input with the same
  * answers have equal content, also when one of them found its answers in the cache.
  */
 export function diagnosisContent(diagnosis: Diagnosis): object {
-  const { version: _version, createdAt: _createdAt, usage: _usage, provenance, ...said } = diagnosis;
+  const {
+    version: _version,
+    createdAt: _createdAt,
+    usage: _usage,
+    feedback: _feedback,
+    provenance,
+    ...said
+  } = diagnosis;
   const { calls, ...settings } = provenance;
   return { ...said, provenance: { ...settings, requests: calls.map((call) => call.requestHash).sort() } };
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { CRITICAL_CATEGORIES } from '../vocabulary/critical-categories.ts';
+import { feedbackSchema, suppressedSchema } from './feedback.ts';
 
 /** Raised when a stored diagnosis of the old shape can no longer be read as the new one; `migrate.ts` reads older ones. */
 export const DIAGNOSIS_SCHEMA_VERSION = 2;
@@ -271,6 +272,10 @@ export const diagnosisSchema = z.object({
   faults: z.array(faultSchema).default([]),
   /** Those of the faults, each once. */
   fingerprints: z.array(z.string()),
+  /** Findings that were left out because people rejected them before. */
+  suppressed: z.array(suppressedSchema).default([]),
+  /** What people said of the failures of this session; put in by the store when it is read. */
+  feedback: z.array(feedbackSchema).default([]),
   /** What a reader needs of the spans named in this diagnosis, in step order, so that reports need no session. */
   spans: z.array(
     z.object({

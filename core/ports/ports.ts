@@ -1,3 +1,4 @@
+import type { Feedback } from '../diagnosis/feedback.ts';
 import type { Issue, IssueChange, IssueState } from '../diagnosis/issue.ts';
 import type { Diagnosis, Fault } from '../diagnosis/schema.ts';
 import type { DiagnosisSummary } from '../diagnosis/summary.ts';
@@ -38,6 +39,10 @@ export interface DiagnosisStore {
     diagnosis: Diagnosis,
     closing?: number,
   ): Promise<{ version: number; created: boolean; issues: readonly IssueChange[] }>;
+  /** Without the findings whose issues people rejected; what is left out is named in it. To be asked before `put`. */
+  withoutRejected(diagnosis: Diagnosis): Promise<Diagnosis>;
+  /** Keeps what a person said of a failure, the last word for each; returns the issues that it is said of. */
+  giveFeedback(diagnosis: Diagnosis, feedback: Feedback): Promise<readonly string[]>;
   latest(sessionId: string): Promise<Diagnosis | null>;
   version(sessionId: string, version: number): Promise<Diagnosis | null>;
   versions(sessionId: string): Promise<readonly DiagnosisSummary[]>;

@@ -19,6 +19,8 @@ import { keyPart } from './object-keys.ts';
  * | timeline entry | `RECENT#<pattern>#<shard>` | `<time>#<session>#<version>` | | |
  * | issue | `FINGERPRINT#<issue>` | `STATE` | `FINGERPRINTS#<state>#<shard>` | last seen |
  * | issue in a session | `FINGERPRINT#<issue>` | `SEEN#<session>` | | |
+ * | last word on an issue | `FINGERPRINT#<issue>` | `FEEDBACK` | | |
+ * | feedback on a failure | `SESSION#<id>` | `FEEDBACK#<span>` | | |
  * | causes known at a site | `SITE#<site>` | `CAUSES` | | |
  * | budget counter | `BUDGET#<day>` | `SPENT` | | |
  *
@@ -90,6 +92,16 @@ export const fingerprintKey = (fingerprint: string): ItemKey => ({
 export const fingerprintSeenKey = (fingerprint: string, sessionId: string): ItemKey => ({
   pk: `FINGERPRINT#${keyPart(fingerprint)}`,
   sk: `SEEN#${keyPart(sessionId)}`,
+});
+/** What people said of an issue; the last word. */
+export const issueFeedbackKey = (issue: string): ItemKey => ({
+  pk: `FINGERPRINT#${keyPart(issue)}`,
+  sk: 'FEEDBACK',
+});
+export const FEEDBACK_PREFIX = 'FEEDBACK#';
+export const sessionFeedbackKey = (sessionId: string, spanId: string): ItemKey => ({
+  pk: sessionPk(sessionId),
+  sk: `${FEEDBACK_PREFIX}${keyPart(spanId)}`,
 });
 /** Which causes are known of a category at one place. */
 export const causesKey = (site: string): ItemKey => ({ pk: `SITE#${keyPart(site)}`, sk: 'CAUSES' });

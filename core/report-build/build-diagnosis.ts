@@ -83,6 +83,8 @@ export function buildDiagnosis(parts: DiagnosisParts): Diagnosis {
     recommendations: recommendationsOf(rootCauses),
     faults: [...faults],
     fingerprints: fingerprintsOf(faults),
+    suppressed: [],
+    feedback: [],
     spans: spansNamed(explanation, validationLog, trajectory),
   } satisfies Partial<Diagnosis>);
   return {

@@ -36,7 +36,7 @@ export function makeRootCauseHandler(deps: RootCauseDeps): (event: unknown) => P
     const { validationLog } = constrained;
     const folded = foldConstraints(prepared, merged, constrained);
     const nowIso = new Date(deps.clock.now()).toISOString();
-    const diagnosis =
+    const found =
       error === undefined
         ? await findRootCauses(prepared, folded, validationLog, await deps.modelFor(prepared.modelSpec), {
             counter: deps.counter,
@@ -49,6 +49,7 @@ export function makeRootCauseHandler(deps: RootCauseDeps): (event: unknown) => P
             reasonForFault(error.Error, messageOfCaught(error)),
             nowIso,
           );
+    const diagnosis = await deps.diagnoses.withoutRejected(found);
     const { version, created } = await deps.diagnoses.put(diagnosis, input?.closing);
     const { sessionId, diagnosisId, outcome, coverage } = diagnosis;
     return { sessionId, version, diagnosisId, outcome, coverage: coverage.state, created };

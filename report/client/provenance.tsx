@@ -1,3 +1,4 @@
+import { feedbackLines } from '../feedback-lines.ts';
 import type { SessionView } from '../html/session-view.ts';
 import { Card } from './card.tsx';
 import { count, duration, usd } from './words.ts';
@@ -5,6 +6,7 @@ import { count, duration, usd } from './words.ts';
 export function Provenance({ view }: { readonly view: SessionView }) {
   const { diagnosis, systemPrompt, tools } = view;
   const { provenance, usage } = diagnosis;
+  const said = feedbackLines(diagnosis);
   const { mode, chunks } = provenance.chunkPlan;
   const facts: readonly (readonly [string, string])[] = [
     ['Diagnosed', `${diagnosis.createdAt.slice(0, 19).replace('T', ' ')} UTC`],
@@ -21,6 +23,7 @@ export function Provenance({ view }: { readonly view: SessionView }) {
     ['Rootspan', `${provenance.rootspanVersion}, taxonomy ${provenance.taxonomyVersion}`],
     ['Session hash', provenance.sessionHash],
     ['Diagnosis id', diagnosis.diagnosisId],
+    ...(said.length > 0 ? [['Feedback', said.join('; ')] as const] : []),
     ...(diagnosis.fingerprints.length > 0
       ? [['Fingerprints', diagnosis.fingerprints.join(', ')] as const]
       : []),

@@ -2,6 +2,7 @@ import type { Diagnosis } from '../../core/diagnosis/schema.ts';
 import { type VerdictPolicy, verdict } from '../../core/report-build/verdict.ts';
 import { categoryName } from '../category-name.ts';
 import { safeLine } from '../escape.ts';
+import { feedbackLines } from '../feedback-lines.ts';
 import { placeOf } from './place.ts';
 
 const LIMIT = 600;
@@ -41,6 +42,8 @@ export function renderMarkdown(diagnosis: Diagnosis, policy?: VerdictPolicy): st
       ...coverage.gaps.map(({ what, reason }) => `- ${plain(what)}: ${plain(reason)}`),
     );
   }
+  const said = feedbackLines(diagnosis);
+  if (said.length > 0) lines.push('', '### Feedback', '', ...said.map((line) => `- ${plain(line)}`));
   const cost = usage.costUsd === null ? 'no price on file' : `USD ${usage.costUsd.toFixed(4)}`;
   lines.push('', `Model ${plain(provenance.model)}, depth ${provenance.depth}, ${cost}.`, '');
   return lines.join('\n');

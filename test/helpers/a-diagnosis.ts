@@ -91,6 +91,8 @@ export function aDiagnosis(parts: Partial<Diagnosis> = {}): Diagnosis {
     },
     faults: [],
     fingerprints: ['fp-timeout'],
+    suppressed: [],
+    feedback: [],
     spans: [],
     ...parts,
   };

@@ -43,6 +43,9 @@ beforeAll(async () => {
         faults: [fault],
       }),
     );
+  const told = await store.latest('order-4711');
+  if (told === null) throw new Error('order-4711 was not stored');
+  await store.giveFeedback(told, { spanId: 'span-2', verdict: 'confirmed', at: told.createdAt, note: null });
   await new DynamoFailureLog(table, clock, null).record({
     sessionId: 'order-4711',
     sessionKey: null,
