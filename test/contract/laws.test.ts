@@ -120,6 +120,7 @@ describe('the import law', () => {
     expect(importsOf('core/diagnosis/schema.ts').map((i) => i.specifier)).toEqual([
       'zod',
       '../vocabulary/critical-categories.ts',
+      './feedback.ts',
     ]);
   });
 
