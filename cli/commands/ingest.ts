@@ -11,7 +11,7 @@ import { makeCloseSessionHandler } from '../../lambdas/close-session/handler.ts'
 import { makeIngestHandler } from '../../lambdas/ingest/handler.ts';
 import { safeLine } from '../../report/escape.ts';
 import { systemClock } from '../shell/deps.ts';
-import { diagnoseAll } from '../shell/diagnose-all.ts';
+import { type DiagnoseTask, diagnoseAll } from '../shell/diagnose-all.ts';
 import { eachInput } from '../shell/each-input.ts';
 import { explainError, UsageError } from '../shell/errors.ts';
 import { ExitCode, worstExitCode } from '../shell/exit-codes.ts';
@@ -50,12 +50,21 @@ export async function ingestCommand(
   try {
     const local = openLocalIngest(stores);
     const codes = await deliver(files, local, io);
-    codes.push(...(await settle(local, io)));
-    const tasks = (await local.workflow.open()).map(({ name, input }) => ({
+    const settled = await settle(local, io);
+    codes.push(...settled.codes);
+    const tasks: DiagnoseTask[] = (await local.workflow.open()).map(({ name, input }) => ({
       sessionId: input.sessionId,
       load: () => readFrozenSession(input.sessionKey, stores.objects),
       finished: () => local.workflow.finish(name),
     }));
+    const changed = new Set(tasks.map(({ sessionId }) => sessionId));
+    tasks.push(
+      ...(await standing(
+        settled.closed.filter((id) => !changed.has(id)),
+        stores,
+        io,
+      )),
+    );
     const options = {
       ...DEFAULT_OPTIONS,
       depth: flags.depth,
@@ -67,6 +76,24 @@ export async function ingestCommand(
   } finally {
     await stores.close();
   }
+}
+
+/** Sessions that closed as they were: what is stored of them is said again, so that a second run is no greener. */
+async function standing(
+  sessionIds: readonly string[],
+  { diagnoses }: LocalStores,
+  io: CliIo,
+): Promise<DiagnoseTask[]> {
+  const tasks: DiagnoseTask[] = [];
+  for (const sessionId of sessionIds) {
+    const stored = await diagnoses.latest(sessionId);
+    if (stored === null) continue;
+    io.err(
+      `rootspan: ${safeLine(sessionId, 100)}: nothing new since version ${stored.version}, which stands\n`,
+    );
+    tasks.push({ sessionId, standing: stored });
+  }
+  return tasks;
 }
 
 type LocalIngest = ReturnType<typeof openLocalIngest>;
@@ -135,7 +162,10 @@ async function deliver(args: readonly string[], local: LocalIngest, io: CliIo): 
  * the next run. What is closed
  * without a diagnosis is said with the reason, and never reads as clean: its code is Partial.
  */
-export async function settle(local: LocalIngest, io: CliIo): Promise<ExitCode[]> {
+export async function settle(
+  local: LocalIngest,
+  io: CliIo,
+): Promise<{ readonly codes: readonly ExitCode[]; readonly closed: readonly string[] }> {
   const codes: ExitCode[] = [];
   const handle = makeCloseSessionHandler(local, {
     comeAgain: async () => {},
@@ -146,16 +176,18 @@ export async function settle(local: LocalIngest, io: CliIo): Promise<ExitCode[]>
     },
   });
   const leftOut = new Map<string, string>();
+  const closed = new Set<string>();
   await runDue(local, async (timer) => {
     const { batchItemFailures } = await handle({
       Records: [{ messageId: timer.sessionId, body: JSON.stringify(timer) }],
     });
     const state = await local.index.state(timer.sessionId);
     if (state?.open === false && state.skipped !== null) leftOut.set(state.sessionId, state.skipped);
+    else if (state?.open === false) closed.add(state.sessionId);
     return batchItemFailures.length === 0;
   });
   if (sayLeftOut(leftOut, io)) codes.push(ExitCode.Unknown);
-  return codes;
+  return { codes, closed: [...closed] };
 }
 
 const SHOWN_IDS = 3;

@@ -82,7 +82,7 @@ export async function quarantineRetryCommand(
   try {
     const local = openLocalIngest(stores);
     const code = await retry(ids, local, io, '`rootspan ingest` without files diagnoses what changed');
-    const codes = await settle(local, io);
+    const { codes } = await settle(local, io);
     return codes.length > 0 ? ExitCode.Runtime : code;
   } finally {
     await stores.close();

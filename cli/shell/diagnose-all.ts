@@ -16,12 +16,15 @@ import { freezeSession } from './frozen-sessions.ts';
 import type { CliIo } from './io.ts';
 import { type OutputFlags, resultWriter } from './output-format.ts';
 
-export interface DiagnoseTask {
-  readonly sessionId: string;
-  load(): Promise<Session>;
-  /** Called when its diagnosis is stored. */
-  finished?(): Promise<void>;
-}
+export type DiagnoseTask = { readonly sessionId: string } & (
+  | {
+      load(): Promise<Session>;
+      /** Called when its diagnosis is stored. */
+      finished?(): Promise<void>;
+    }
+  /** Nothing changed since this diagnosis: it is shown again and nothing is asked. */
+  | { readonly standing: Diagnosis }
+);
 
 export interface DiagnoseAllFlags extends OutputFlags {
   readonly model: string;
@@ -106,6 +109,14 @@ export async function diagnoseAll(
     const name = safeLine(task.sessionId, 100);
     try {
       progress.begin(name);
+      if ('standing' in task) {
+        ended.set(index, { diagnosis: task.standing });
+        counts.add(task.standing);
+        codes.push(flags.exitZero === true ? ExitCode.Passed : exitCodeOf(verdict(task.standing, policy)));
+        progress.end(name, 0);
+        writeReady();
+        return;
+      }
       const session = await task.load();
       const fresh = await diagnose(session, options, {
         ...deps,

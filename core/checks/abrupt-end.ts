@@ -1,7 +1,9 @@
 import type { CheckFinding } from '../diagnosis/check-report.ts';
+import type { Block, Span } from '../session/session.ts';
 import { failureOf } from '../trajectory/exchanges.ts';
 import type { Trajectory } from '../trajectory/trajectory.ts';
 import { readUtterances } from '../trajectory/utterances.ts';
+import { finishReason } from '../vocabulary/finish-reasons.ts';
 import type { Check } from './check.ts';
 import { evidence, quoteAround } from './evidence.ts';
 
@@ -20,7 +22,7 @@ const GO_AHEAD =
 
 /**
  * The session stops where somebody still had to act: the last thing is a person's go-ahead or request, a failed
- * tool call, or a promise to do something that never follows. A person may simply have left, so a mere request
+ * tool call, an empty answer, or a promise to do something that never follows. A person may simply have left, so a mere request
  * counts only without a goodbye.
  *
  * Healthy runs (36 passed tau runs of bench/dev): fires on none.
@@ -38,7 +40,8 @@ export const abruptEnd: Check = {
     if (last.span.flags.some((flag) => flag.startsWith('content-'))) {
       return { blind: 'the content of the last span is not wholly recorded' };
     }
-    const finding = openRequest(trajectory) ?? openCall(trajectory) ?? openPromise(trajectory);
+    const finding =
+      openRequest(trajectory) ?? openCall(trajectory) ?? emptyAnswer(trajectory) ?? openPromise(trajectory);
     return finding === null ? [] : [finding];
   },
 };
@@ -62,9 +65,43 @@ function openCall(trajectory: Trajectory): CheckFinding | null {
   const exchange = trajectory.exchanges.at(-1);
   const step = trajectory.steps[exchange?.resultStep ?? -1];
   if (exchange === undefined || step === undefined || step.index !== trajectory.steps.length - 1) return null;
+  // A model call may show the result and the answer to it.
+  const result = step.parts.findLastIndex((part) => part.block.type === 'tool_result');
+  if (step.parts.slice(result + 1).some((part) => part.role === 'assistant' && isAct(part.block)))
+    return null;
   const failed = failureOf(exchange);
   if (failed === null) return null;
   return ended(step.spanId, failed.result, 'The session stops right after a failed call', 0.75);
+}
+
+/** Whether it says or does anything. */
+const isAct = (block: Block): boolean => block.type !== 'text' || block.text.trim() !== '';
+
+/** The last answer was recorded and holds nothing: no word, no call. Whoever was told something before is less in need. */
+function emptyAnswer(trajectory: Trajectory): CheckFinding | null {
+  const last = trajectory.steps.at(-1);
+  const answer = last === undefined ? null : answerOf(last.span);
+  if (last === undefined || answer === null || answer.some(isAct)) return null;
+  const reasons = last.span.kind === 'inference' ? (last.span.finishReasons ?? []) : [];
+  // A cut or withheld answer has a check of its own.
+  if (reasons.some((word) => !['stop', 'other'].includes(finishReason(word)))) return null;
+  const said = readUtterances(trajectory).filter(({ reasoning, text }) => !reasoning && text.trim() !== '');
+  const at = said.findLastIndex(({ voice }) => voice === 'human');
+  const asked = said[at];
+  if (asked === undefined) return null;
+  const told = said.slice(at + 1).some(({ voice }) => voice === 'agent');
+  return {
+    ...ended(last.spanId, '', 'The last answer is empty', told ? 0.5 : 0.75),
+    evidence: [evidence(asked.step.spanId, quoteAround(asked.text), 'answered with an empty text')],
+  };
+}
+
+/** What the model or agent answered in this span; `null` where the span records no answer. */
+function answerOf(span: Span): readonly Block[] | null {
+  if (span.kind === 'inference') {
+    return span.output.length === 0 ? null : span.output.flatMap((message) => message.content);
+  }
+  return span.kind === 'message' && span.message.role === 'assistant' ? span.message.content : null;
 }
 
 const PROMISE =

@@ -136,7 +136,8 @@ function writeRepairRequest(
     ...request,
     purpose: 'repair',
     promptVersion: `${request.promptVersion}+${REPAIR_PROMPT_VERSION}`,
-    user: [...request.user, { text: lines.join('\n') }],
+    // What was cut out of the answer may end in half a character.
+    user: [...request.user, { text: lines.join('\n').toWellFormed() }],
     maxOutputTokens: cut
       ? Math.min(request.maxOutputTokens * 2, Math.max(model.limits.maxOutputTokens, request.maxOutputTokens))
       : request.maxOutputTokens,

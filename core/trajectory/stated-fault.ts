@@ -43,7 +43,7 @@ const EXPLAINS = new Set(
 const ENVELOPE = new Set([
   ...EXPLAINS,
   ...ERROR_KEYS,
-  ...'status state result outcome responsestatus resultcode statuscode httpstatus httpstatuscode httpcode success ok type instance requestid traceid timestamp time path meta metadata responsemetadata retryafter retryable retryafterseconds retryin body content text data response output payload value structuredcontent jsonrpc id version headers docs docurl documentationurl helpurl name method warnings xtraceid correlationid iserror returncode exitcode details support'.split(
+  ...'status state result outcome responsestatus resultstatus callstatus toolstatus executionstatus requeststatus operationstatus resultcode statuscode httpstatus httpstatuscode httpcode success ok type instance requestid traceid timestamp time path meta metadata responsemetadata retryafter retryable retryafterseconds retryin body content text data response output payload value structuredcontent jsonrpc id version headers docs docurl documentationurl helpurl name method warnings xtraceid correlationid iserror returncode exitcode details support'.split(
     ' ',
   ),
 ]);
@@ -60,9 +60,7 @@ const LOCATION_KEYS = new Set(
   ),
 );
 const EXIT_KEYS = new Set(['exitcode', 'returncode']);
-const STATUS_KEYS = new Set(
-  'status state result outcome responsestatus resultstatus callstatus type'.split(' '),
-);
+const STATUS_KEYS = new Set('status state result outcome type'.split(' '));
 const FAILED_WORDS = new Set(
   'error failed failure fail fatal exception rejected refused denied invalid unavailable aborted timeout timedout'.split(
     ' ',
@@ -125,7 +123,7 @@ export function statedFault(value: JsonValue, asked: Asked, level = 0): StatedFa
   const status = failedStatus(members);
   if (status !== null && asked.manner !== 'checks' && !record) {
     if (envelopeOnly || (explains && asked.manner === 'acts'))
-      return fault(explains ? 'business-refusal' : null);
+      return fault(explains ? (isOfCall(status, members) ? 'tool-schema' : 'business-refusal') : null);
   }
   if (!record && (httpOf(members) !== null || grpcOf(value) !== null)) return fault(null);
   if (rpcOf(value) !== null) return fault(null);
@@ -187,17 +185,32 @@ function isRecord(members: Members, asked: Asked, envelopeOnly: boolean): boolea
   return asked.manner === 'reads' && (bearsAskedId || content >= 2);
 }
 
-function failedStatus(members: Members): string | null {
+function failedStatus(members: Members): { readonly key: string; readonly word: string } | null {
   for (const [key, item] of members) {
-    if (
-      STATUS_KEYS.has(key) &&
-      typeof item === 'string' &&
-      FAILED_WORDS.has(bare(item.split(/[\s:]/)[0] ?? ''))
-    ) {
-      return item;
-    }
+    if (!STATUS_KEYS.has(key) && !CALL_STATUS_KEYS.has(key)) continue;
+    const word = typeof item === 'string' ? bare(item.split(/[\s:]/)[0] ?? '') : '';
+    if (FAILED_WORDS.has(word)) return { key, word };
   }
   return null;
+}
+
+/** Keys of a status that can only be that of the call, never of a thing that it tells of. */
+const CALL_STATUS_KEYS = new Set(
+  'responsestatus resultstatus callstatus toolstatus executionstatus requeststatus operationstatus'.split(
+    ' ',
+  ),
+);
+const ERROR_WORDS = new Set('error fatal exception'.split(' '));
+
+/** Called an error, not a refusal, and that of the call itself, or in words that begin as an error too. */
+function isOfCall({ key, word }: { readonly key: string; readonly word: string }, members: Members): boolean {
+  if (!ERROR_WORDS.has(word)) return false;
+  return (
+    CALL_STATUS_KEYS.has(key) ||
+    members.some(
+      ([, item]) => typeof item === 'string' && /^\s{0,8}(?:error|exception|fatal)\s?:/i.test(item),
+    )
+  );
 }
 
 const HTTP_KEYS = new Set('status statuscode httpstatus httpstatuscode httpcode responsecode'.split(' '));

@@ -72,7 +72,7 @@ test.each([
   expect(diagnosis?.coverage.spansTotal).toBe(2);
 });
 
-test('a second run with a late record makes version 2 and supersedes version 1; the same again makes none', async () => {
+test('a second run with a late record makes version 2 and supersedes version 1; the same again makes none and repeats the verdict', async () => {
   const store = path.join(scratchFolder(), 'store');
   const first = scratchFile('1.jsonl', lines(span({ session: 'S', spanId: 'c1' })));
   const late = scratchFile('2.jsonl', lines(span({ spanId: 'c2', text: 'late' })));
@@ -80,9 +80,10 @@ test('a second run with a late record makes version 2 and supersedes version 1; 
   const second = await rootspan(['ingest', late, '--store', store]);
   expect(values(second.out)).toMatchObject([{ sessionId: 'S', version: 2 }]);
   const again = await rootspan(['ingest', first, late, '--store', store]);
-  expect(again.out).toBe('');
+  expect(values(again.out)).toEqual(values(second.out));
   expect(again.err).toContain('2 were there already');
-  expect(again.exitCode).toBe(0);
+  expect(again.err).toContain('S: nothing new since version 2, which stands');
+  expect(again.exitCode).toBe(second.exitCode);
   const versions = await rootspan(['show', 'S', '--versions', '--store', store, '--json']);
   const shown: { version: number; superseded: boolean }[] = versions.out
     .trim()

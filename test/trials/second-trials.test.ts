@@ -194,3 +194,80 @@ describe('numbers', () => {
     expect(usage({ low: 7, high: 0, unsigned: false })).toEqual({ inputTokens: 7, outputTokens: 7 }));
   it('that are none are unknown, never 0', () => expect(usage('NaN')).toBeUndefined());
 });
+
+describe('results and ends', () => {
+  const read = (...messages: readonly object[]) =>
+    readSessions({
+      document: { messages: [{ role: 'user', content: 'Show the clicks.' }, ...messages] } as never,
+      source: 's',
+    }).sessions[0]!;
+  const call = { id: 'c1', type: 'function', function: { name: 'get_report', arguments: '{}' } };
+  const asked = { role: 'assistant', content: null, tool_calls: [call] };
+  const result = (content: object) => ({
+    role: 'tool',
+    tool_call_id: 'c1',
+    content: JSON.stringify(content),
+  });
+  const ends = (session: Parameters<typeof toTrajectory>[0]) =>
+    runChecks(toTrajectory(session)).find((one) => one.checkId === 'abrupt-end')?.findings ?? [];
+
+  it.each([
+    { response_status: 'Error', message: 'the service rejected it' },
+    { resultStatus: 'FATAL', reason: 'the service rejected it' },
+    { executionStatus: 'error', detail: 'the service rejected it' },
+    { status: 'error', message: 'ERROR: the service rejected it' },
+    { result: { status: 'error', message: 'Error: the service rejected it' } },
+  ])('a call that is said to have ended in an error did: %j', (content) => {
+    const session = read(asked, result(content), { role: 'assistant', content: 'Up by 4 percent.' });
+    expect(errorsOf(session)).toMatchObject([{ weight: 'failure' }]);
+  });
+
+  it.each([
+    { status: 'error', message: 'the report is not open to guests' },
+    { response_status: 'Rejected', message: 'the report is not open to guests' },
+    { response_status: 'ok', message: 'Error: 0' },
+  ])('a refusal, and no error, is none: %j', (content) => {
+    const session = read(asked, result(content), { role: 'assistant', content: 'It is not open to you.' });
+    expect(errorsOf(session).filter(({ weight }) => weight === 'failure')).toEqual([]);
+  });
+
+  it.each(['', ' \n', []])('an empty last answer is seen: %j', (content) => {
+    expect(ends(read({ role: 'assistant', content }))).toMatchObject([
+      { weight: 'failure', summary: 'The last answer is empty' },
+    ]);
+    const told = read({ role: 'assistant', content: 'I look.' }, { role: 'assistant', content });
+    expect(ends(told)).toMatchObject([{ weight: 'evidence' }]);
+  });
+
+  it('a failed result and the answer to it in one model call: nothing stops there', () => {
+    const failed = { type: 'tool_call_response', id: 'c1', response: 'Error: 503 service unavailable' };
+    const session = onlySession([
+      flatSpan('a1', { attributes: chat([user('Where?')], [asks('c1', 'track', {})]) }),
+      flatSpan('a2', {
+        start: 10,
+        attributes: chat(
+          [user('Where?'), asks('c1', 'track', {}), { role: 'tool', parts: [failed] }],
+          [answer('It was delivered.')],
+        ),
+      }),
+    ]);
+    expect(ends(session)).toEqual([]);
+    expect(errorsOf(session)).toHaveLength(1);
+  });
+
+  it('the text of an error stands beside its HTTP status, wherever the producer puts it', () => {
+    const session = onlySession([
+      flatSpan('a1', { attributes: chat([user('List')], [answer('None.')]) }),
+      flatSpan('b1', {
+        parent: 'a1',
+        attributes: {
+          'http.status_code': 403,
+          'aws.xray.cause': { message: 'not allowed to list' } as never,
+        },
+      }),
+    ]);
+    expect(errorsOf(session)).toMatchObject([
+      { evidence: [{ quote: expect.stringContaining('not allowed to list') }] },
+    ]);
+  });
+});

@@ -32,7 +32,11 @@ export function gatherStated(work: Work): void {
   }
   const code = httpCode(raw);
   if (code !== null)
-    addError(work, { source: 'http', message: `HTTP ${code} from ${raw.name || 'a client span'}`, code });
+    addError(work, {
+      source: 'http',
+      message: `HTTP ${code} from ${raw.name || 'a client span'}${cause === null ? '' : `: ${cut(cause)}`}`,
+      code,
+    });
   for (const log of work.logs) {
     if (isErrorLine(log) && typeof log.body === 'string') {
       addError(work, {
