@@ -24,8 +24,11 @@ export type OpenInput =
 /** Smaller files are read whole: their reading is then the same whatever their lines are. */
 const STREAMED_FROM = 8 * 1024 * 1024;
 const READ_AT_ONCE = 1024 * 1024;
-/** Of lines read in a stream. What is held of them is less, but grows with it: two to three times at the most. */
-export const MAX_LINES_BYTES = 1024 * 1024 * 1024;
+/**
+ * Of lines read in a stream. Their text is not held, but all records are until the sessions are put together: at most three
+ * times the size is resident (`npm run bench -- reading`), which must stay below the heap that Node takes by default.
+ */
+const MAX_LINES_BYTES = 512 * 1024 * 1024;
 
 /**
  * What a file or standard input ("-") holds. Files of JSON lines, also gzipped, come line by line; everything else as a

@@ -303,6 +303,33 @@ describe('what cannot be read costs itself only, and is never green', () => {
   });
 });
 
+describe('what is unread beside a session stands wherever the session is shown', () => {
+  test('diagnose, show, list and report', async () => {
+    const records = [...JSON.parse(SPANS), ...JSON.parse(LOGS)].map((record: object) =>
+      JSON.stringify(record),
+    );
+    const file = path.join(
+      folderOf({ 'cut.jsonl': `${records.join('\n')}\n${records[1]?.slice(0, -200)}` }),
+      'cut.jsonl',
+    );
+    const store = ['--store', path.join(scratchFolder(), 'store')];
+    const run = await rootspan(['diagnose', file, ...store, '--format', 'text'], {
+      terminal: true,
+      env: { NO_COLOR: '1' },
+    });
+    const said = /unread part of the input at .*cut\.jsonl: cut-json: the text breaks off/;
+    const flat = (text: string): string => text.replaceAll(/\s+/g, ' ');
+    expect(flat(run.out)).toMatch(said);
+    expect(run.exitCode).not.toBe(0);
+    const show = await rootspan(['show', '9d0f5f1e', ...store], { terminal: true, env: { NO_COLOR: '1' } });
+    expect(flat(show.out)).toMatch(said);
+    const list = await rootspan(['list', ...store], { terminal: true, env: { NO_COLOR: '1' } });
+    expect(flat(list.out)).toContain('coverage partial');
+    const report = await rootspan(['report', '9d0f5f1e', ...store]);
+    expect(report.out).toMatch(/cut-json: the text breaks off/);
+  });
+});
+
 describe('long files of lines are read as they come', () => {
   /** More than is read whole. */
   const LONG = 9 * 1024 * 1024;
