@@ -20,6 +20,12 @@ export async function settleAll<T>(promises: readonly Promise<T>[]): Promise<T[]
   return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 }
 
+/** The same for two of different kinds. */
+export async function settleBoth<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  await settleAll<A | B>([first, second]);
+  return [await first, await second];
+}
+
 /**
  * The same, one after the other: for requests that share a prefix, which the first writes to a cache and the next
  * reads from it. An open batch request does not keep the next from being written down; any other error ends it.

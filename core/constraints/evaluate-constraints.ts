@@ -1,4 +1,4 @@
-import { settleInTurn } from '../base/settle-all.ts';
+import { settleBoth, settleInTurn } from '../base/settle-all.ts';
 import { quarantine } from '../diagnosis/quarantine.ts';
 import type { Quarantined, ValidationEntry } from '../diagnosis/schema.ts';
 import type {
@@ -19,7 +19,14 @@ import { planOneShot, planWindows } from './plan-synthesis.ts';
 import { asLow, pruneByFiring, tooStrict, withoutDuplicates } from './prune.ts';
 import { admitConstraints } from './read-constraints.ts';
 import { type ConstraintRun, inStepOrder, leaveOpen, runConstraints } from './run.ts';
-import { NO_SYNTHESIS, type Synthesis, synthesiseDynamic, synthesiseGlobal } from './synthesise.ts';
+import {
+  type Draft,
+  draftDynamic,
+  draftGlobal,
+  NO_SYNTHESIS,
+  repairDraft,
+  type Synthesis,
+} from './synthesise.ts';
 
 /** Half of the window for one prompt, as for chunks; the other half is instructions, answer and estimate error. */
 const WINDOW_SHARE = 0.5;
@@ -28,8 +35,8 @@ const RUBRIC_SHARE = 0.4;
 
 /**
  * The Constraints stage: built-in and user constraints at every depth, those a model writes and rubrics at depth
- * `deep`. Calls go out in named rounds, each at once: `constraints-global`, `constraints-dynamic`
- * (and `constraints-repair` where something did not compile), `rubrics`. Errors that a later try cures are thrown;
+ * `deep`. Calls go out in three rounds, each at once: constraints of the agent; constraints of the run, beside the repair
+ * of the agent's; rubrics, beside the repair of the run's. Errors that a later try cures are thrown;
  * everything else that could not be done is a gap or an entry with its reason.
  */
 export const evaluateConstraints: EvaluateConstraints = async (prepared, merged, model, deps) => {
@@ -40,20 +47,33 @@ export const evaluateConstraints: EvaluateConstraints = async (prepared, merged,
     prepared,
     merged?.failures.filter(({ recovered }) => recovered !== 'yes').length ?? 0,
   );
-  const written = deep ? await synthesiseAll(prepared, trajectory, user.accepted, model, deps) : NO_SYNTHESIS;
+  const synthesis = deep ? await synthesise(prepared, trajectory, user.accepted, model, deps) : NO_DRAFTS;
 
-  const { kept, dropped } = pruneByFiring(
-    withoutDuplicates([...user.accepted, ...written.constraints]),
-    deps.healthy ?? [],
+  const evaluate = (written: readonly CompiledConstraint[]) => {
+    const { kept, dropped } = pruneByFiring(
+      withoutDuplicates([...user.accepted, ...written]),
+      deps.healthy ?? [],
+    );
+    return { dropped, ...runAndReflect(kept, trajectory) };
+  };
+  const drafted = evaluate(synthesis.written.constraints);
+  const [repaired, rubrics] = await settleBoth(
+    settleInTurn(synthesis.unrepaired.map((draft) => () => repairDraft(draft))).then(joinSyntheses),
+    deep
+      ? judgeRubrics(trajectory, drafted.run.open, model, deps.counter, rubricLimits(prepared))
+      : Promise.resolve({ entries: leaveOpen(drafted.run.open, NOT_DEEP), ...NOTHING }),
   );
-  const { run, notes } = runAndReflect(kept, trajectory);
-  const rubrics = deep
-    ? await judgeRubrics(trajectory, run.open, model, deps.counter, rubricLimits(prepared))
-    : { entries: leaveOpen(run.open, 'depth: a rubric needs a model and depth deep'), ...NOTHING };
+  const written = joinSyntheses([synthesis.written, repaired]);
+  const { run, notes, dropped } = repaired.constraints.length === 0 ? drafted : evaluate(written.constraints);
+  const late = new Set(repaired.constraints.map(({ constraint }) => constraint.name));
   const entries = [
     ...builtIn,
     ...run.entries.map((entry) => withNote(entry, notes.get(entry.constraint))),
     ...rubrics.entries,
+    ...leaveOpen(
+      run.open.filter(({ compiled }) => late.has(compiled.constraint.name)),
+      'repaired: its question compiled only after the rubrics had been asked',
+    ),
     ...user.refused.flatMap(({ name, errors }) =>
       noteEntry(name, 'user', 'error', `refused: ${errors.join('; ')}`, trajectory),
     ),
@@ -92,37 +112,53 @@ export async function constraintsWithoutModel(
   return { ...done, gaps: [...done.gaps, { what: 'constraints that a model writes', reason, spanIds: [] }] };
 }
 
+const NOT_DEEP = 'depth: a rubric needs a model and depth deep';
 const NOTHING = { quarantined: [], gaps: [], calls: [] };
 
-async function synthesiseAll(
+interface Drafts {
+  readonly written: Synthesis;
+  /** Drafts of this run with constraints that do not compile; their repair goes out with the rubrics. */
+  readonly unrepaired: readonly Draft[];
+}
+
+const NO_DRAFTS: Drafts = { written: NO_SYNTHESIS, unrepaired: [] };
+
+async function synthesise(
   prepared: Prepared,
   trajectory: Trajectory,
   user: readonly CompiledConstraint[],
   model: Model,
   { counter }: ConstraintsDeps,
-): Promise<Synthesis> {
-  const global = agentIsUnknown(trajectory)
-    ? NO_SYNTHESIS
-    : await synthesiseGlobal(agentText(trajectory), model);
-  const existing = [...user, ...global.constraints];
+): Promise<Drafts> {
+  const global = agentIsUnknown(trajectory) ? null : await draftGlobal(agentText(trajectory), model);
+  const existing = [...user, ...(global?.constraints ?? [])];
   const requests =
     prepared.options.synthesis === 'step-by-step'
       ? planWindows(trajectory, existing)
       : [planOneShot(trajectory, existing, prepared.plan.totalTokens, counter)];
-  // One after the other, so that each finds the prefix of the one before in the cache; a batch model still gets all.
-  const dynamic = await settleInTurn(
-    requests.map(
-      ({ user: prompt, aliases }) =>
-        () =>
-          synthesiseDynamic(prompt, aliases, model),
+  const [repaired, dynamic] = await settleBoth(
+    global === null ? Promise.resolve(NO_SYNTHESIS) : repairDraft(global),
+    // One after the other, so that each finds the prefix of the one before in the cache; a batch model still gets all.
+    settleInTurn(
+      requests.map(
+        ({ user: prompt, aliases }) =>
+          () =>
+            draftDynamic(prompt, aliases, model),
+      ),
     ),
   );
-  const all = [global, ...dynamic];
   return {
-    constraints: all.flatMap((part) => part.constraints),
-    quarantined: all.flatMap((part) => part.quarantined),
-    gaps: all.flatMap((part) => part.gaps),
-    calls: all.flatMap((part) => part.calls),
+    written: joinSyntheses([...(global === null ? [] : [global]), repaired, ...dynamic]),
+    unrepaired: dynamic,
+  };
+}
+
+function joinSyntheses(parts: readonly Synthesis[]): Synthesis {
+  return {
+    constraints: parts.flatMap((part) => part.constraints),
+    quarantined: parts.flatMap((part) => part.quarantined),
+    gaps: parts.flatMap((part) => part.gaps),
+    calls: parts.flatMap((part) => part.calls),
   };
 }
 

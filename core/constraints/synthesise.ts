@@ -44,10 +44,16 @@ export const NO_SYNTHESIS: Synthesis = { constraints: [], quarantined: [], gaps:
 /** 15 checks with two examples each take some 4,000 tokens; thinking models need as much again. */
 const MAX_ANSWER_TOKENS = 8_000;
 
+/** What one request brought. Refused ones may be repaired, in whichever round has a request to send anyway. */
+export interface Draft extends Synthesis {
+  readonly order: Order;
+  readonly refused: readonly Refused[];
+}
+
 /** From instructions and tools only; the run is not among the arguments. */
-export async function synthesiseGlobal(agent: AgentText, model: Model): Promise<Synthesis> {
+export async function draftGlobal(agent: AgentText, model: Model): Promise<Draft> {
   const user = globalPrompt(agent);
-  return synthesise({
+  return draft({
     model,
     user,
     purpose: 'constraints-global',
@@ -58,12 +64,12 @@ export async function synthesiseGlobal(agent: AgentText, model: Model): Promise<
   });
 }
 
-export function synthesiseDynamic(
+export function draftDynamic(
   user: readonly PromptText[],
   aliases: ReadonlyMap<string, string>,
   model: Model,
-): Promise<Synthesis> {
-  return synthesise({
+): Promise<Draft> {
+  return draft({
     model,
     user,
     purpose: 'constraints-dynamic',
@@ -84,28 +90,41 @@ interface Order {
   readonly aliases: ReadonlyMap<string, string>;
 }
 
-/** Asks, compiles, has refused ones repaired once. Model faults become gaps; faults that a retry cures are thrown. */
-async function synthesise(order: Order): Promise<Synthesis> {
+/** Asks and compiles. Model faults become gaps; faults that a retry cures are thrown. */
+async function draft(order: Order): Promise<Draft> {
   const asked = await askForItems(order, order.user, order.purpose, order.answer);
-  if (asked.items === null) return { ...NO_SYNTHESIS, ...asked };
+  if (asked.items === null) return { ...NO_SYNTHESIS, ...asked, order, refused: [] };
   const { valid, invalid } = sortItems<GlobalItem | DynamicItem>(asked.items, order.item);
-  const first = admitItems(valid, order);
-  const repaired = first.refused.length === 0 ? null : await repair(order, first.refused);
-  const stillRefused = repaired === null ? [] : first.refused.filter(({ name }) => !repaired.names.has(name));
+  const { accepted, refused, dropped } = admitItems(valid, order);
   return {
-    constraints: [...first.accepted, ...(repaired?.accepted ?? [])],
+    order,
+    refused,
+    constraints: accepted,
     quarantined: [
       ...invalid.map(({ reason, item }) =>
         quarantine('constraints', `${order.purpose}: ${reason}`, asJson(item)),
       ),
-      ...stillRefused.map(({ errors, item }) =>
-        quarantine('constraints', `refused: ${errors.join('; ')}`, asJson(item)),
-      ),
-      ...first.dropped,
-      ...(repaired?.quarantined ?? []),
+      ...dropped,
     ],
-    gaps: repaired?.gaps ?? [],
-    calls: [...asked.calls, ...(repaired?.calls ?? [])],
+    gaps: [],
+    calls: asked.calls,
+  };
+}
+
+/** Has what a draft's request wrote in wrong language repaired, once: what that adds. Nothing refused, nothing asked. */
+export async function repairDraft({ order, refused }: Draft): Promise<Synthesis> {
+  if (refused.length === 0) return NO_SYNTHESIS;
+  const repaired = await repair(order, refused);
+  return {
+    constraints: repaired.accepted,
+    quarantined: [
+      ...refused
+        .filter(({ name }) => !repaired.names.has(name))
+        .map(({ errors, item }) => quarantine('constraints', `refused: ${errors.join('; ')}`, asJson(item))),
+      ...repaired.quarantined,
+    ],
+    gaps: repaired.gaps,
+    calls: repaired.calls,
   };
 }
 
