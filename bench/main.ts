@@ -10,6 +10,7 @@ import { benchIngest } from './ingest.ts';
 import { benchPage } from './page.ts';
 import { benchReading } from './reading.ts';
 import { benchReference } from './reference.ts';
+import { benchReportPage } from './report-page.ts';
 import { benchSpeed } from './speed.ts';
 import { benchTable } from './table.ts';
 import { benchTokens } from './tokens.ts';
@@ -28,6 +29,7 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['page', (args) => benchPage(args)],
   ['reference', benchReference],
   ['reading', benchReading],
+  ['report-page', benchReportPage],
   ['speed', (args) => benchSpeed(args)],
   ['table', benchTable],
   ['tokens', benchTokens],

@@ -50,6 +50,7 @@ export const PAGE_PARTS: readonly PagePart[] = [
   // Python with the reference in it: ROOTSPAN_BENCH_PYTHON.
   { ...printedPart('reference', () => ['reference']), needsCorpus: false },
   { ...printedPart('batch', () => ['batch']), needsCorpus: false },
+  { ...printedPart('report-page', () => ['report-page']), needsCorpus: false },
   // Without the one that repeats the table of tokens above.
   ...SPEED_SECTIONS.filter(({ id }) => id !== promptTokensSection.id).map(speedPart),
 ];
