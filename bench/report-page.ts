@@ -1,14 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { noneModel } from '../adapters/models/none.ts';
 import { ExitCode } from '../cli/shell/exit-codes.ts';
-import { reportAsset } from '../cli/shell/report-assets.ts';
 import { ConfigurationInvalidError } from '../core/errors/errors.ts';
-import { diagnoseSession } from '../core/library.ts';
-import { page as document } from '../report/html/page.ts';
-import { sessionView } from '../report/html/session-view.ts';
 import { chromiumPath, openBrowser } from '../test/helpers/browser.ts';
 import { machineLine } from './print/docs-section.ts';
 import { madeSession } from './speed/made-session.ts';
@@ -24,14 +20,14 @@ export async function benchReportPage(argv: readonly string[]): Promise<number> 
   parseArgs({ args: [...argv], options: {} });
   if (chromiumPath === null)
     throw new ConfigurationInvalidError('no Chromium here: install it or set CHROMIUM');
-  const session = madeSession(SPANS);
-  const diagnosis = await diagnoseSession(session, { model: noneModel, now: new Date(0) });
   const folder = mkdtempSync(path.join(os.tmpdir(), 'rootspan-page-'));
-  const file = path.join(folder, 'report.html');
-  writeFileSync(
-    file,
-    document('made', { sessions: [sessionView(diagnosis, session)] }, await reportAsset('session')),
-  );
+  const [session, file] = [path.join(folder, 'session.json'), path.join(folder, 'report.html')];
+  writeFileSync(session, JSON.stringify(madeSession(SPANS)));
+  const command = path.resolve(import.meta.dirname, '../cli/main.ts');
+  execFileSync(process.execPath, [
+    ...[command, 'diagnose', session, '--exit-zero'],
+    ...['--store', path.join(folder, 'store'), '-o', file],
+  ]);
   const browser = await openBrowser();
   try {
     const times: number[] = [];

@@ -88,6 +88,7 @@ function broken(i: Import): string | null {
           (i.file === 'bench/reading/read-once.ts' && target.startsWith('cli/shell/')) ||
           /^lambdas\/[^/]+\/handler\.ts$/.test(target) ||
           (/^bench\/speed\/[^/]+\.ts$/.test(i.file) && target === 'scripts/lambda-bundles.ts') ||
+          (i.file === 'bench/report-page.ts' && target === 'test/helpers/browser.ts') ||
           (i.file === 'bench/speed/state-machine.ts' &&
             /^test\/helpers\/(embedded-dynamo|local-workflow|synthesised)\.ts$/.test(target))
           ? null
