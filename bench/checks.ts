@@ -11,6 +11,7 @@ import { loadAgentRx } from './datasets/agentrx.ts';
 import type { LabelledRun } from './datasets/labelled-run.ts';
 import { loadLabels } from './datasets/labels.ts';
 import { loadWhoWhen } from './datasets/who-when.ts';
+import { healthySessions } from './healthy/sessions.ts';
 import { share } from './print/share.ts';
 
 const SHARED = path.resolve(import.meta.dirname, '..', '..', 'shared');
@@ -36,12 +37,24 @@ export function benchChecks(args: readonly string[]): number {
     return 2;
   }
   const labelled = existsSync(LABELLED) ? loadLabels(LABELLED) : [];
-  const measured = [...loadAgentRx(root), ...loadWhoWhen(root), ...labelled].map(measure);
+  const measured = [...loadAgentRx(root), ...loadWhoWhen(root), ...labelled, ...ownHealthy()].map(measure);
   printChecks(measured);
   printRules(measured);
   printHealthy(measured);
   console.log(`\n${toolErrorLines(measured.map(({ run }) => run)).join('\n')}`);
   return 0;
+}
+
+/** Healthy conversations of our own, in every form that they are written in. */
+function ownHealthy(): LabelledRun[] {
+  return healthySessions().map(({ kind, writer, session }) => ({
+    id: `${writer}/${kind}`,
+    group: 'own',
+    session,
+    gold: null,
+    expectedActions: null,
+    answers: [],
+  }));
 }
 
 /** The labels in `run` are read by the tallies alone; checks and judge get the trajectory. */

@@ -43,4 +43,5 @@ export interface LabelledRun {
 }
 
 export const GROUPS = ['tau', 'magentic', 'hand-crafted', 'algorithm-generated', 'labels'] as const;
-export type Group = (typeof GROUPS)[number];
+/** `own`: healthy conversations of ours, of which only alarms are counted. */
+export type Group = (typeof GROUPS)[number] | 'own';
