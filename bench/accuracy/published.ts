@@ -31,4 +31,5 @@ export const PUBLISHED: Readonly<Record<Group, readonly PublishedFigure[]>> = {
     { what: 'best published (about)', step: 47, category: null },
   ],
   labels: [],
+  own: [],
 };
