@@ -116,7 +116,9 @@ test("a violation keeps its own target as the category and the team's hint as th
     'none',
     '--exit-zero',
   ]);
-  const { failures, rootCauses, recommendations } = JSON.parse(out) as Diagnosis;
+  const { failures, rootCauses, recommendations, criticalStep } = JSON.parse(out) as Diagnosis;
+  // The critical category that says about the same as the target.
+  expect(criticalStep?.category).toBe('underspecified-intent');
   const at = failures.findIndex(({ source }) => source.some(({ kind }) => kind === 'constraint'));
   expect(failures[at]?.category).toContain('incorrect-actions-category-clarification');
   expect(rootCauses[at]?.fix_recommendation).toBe(hint);

@@ -3,7 +3,7 @@ import type { CriticalStep } from '../../diagnosis/schema.ts';
 import type { Merged, Prepared } from '../../diagnosis/stages.ts';
 import type { CallRecord } from '../../model/call-record.ts';
 import type { Trajectory } from '../../trajectory/trajectory.ts';
-import { CRITICAL_CATEGORIES } from '../../vocabulary/critical-categories.ts';
+import { CRITICAL_CATEGORIES, failureCategoryOf } from '../../vocabulary/critical-categories.ts';
 import { makePrimary, sourceOf, withCriticalStep } from '../critical-step/align.ts';
 import { judgeWithoutModel } from '../critical-step/by-rule.ts';
 import type { Explanation } from './by-model.ts';
@@ -61,7 +61,10 @@ function brokenConstraint(prepared: Prepared, trajectory: Trajectory, merged: Me
     if (step === undefined) continue;
     const name = source[at]?.ref ?? '';
     const constraint = prepared.options.constraints?.find((constraint) => constraint.name === name);
-    const category = CRITICAL_CATEGORIES.find((id) => constraint?.targets.some((target) => target === id));
+    // A target may be of either vocabulary; where it is a failure's, the critical category that says about the same.
+    const category = CRITICAL_CATEGORIES.find((id) =>
+      constraint?.targets.some((target) => target === id || target === failureCategoryOf(id)),
+    );
     return {
       spanId: step.spanId,
       position: step.position,
