@@ -387,3 +387,39 @@ describe('what only the state machine has', () => {
     expect(run.largestState).toBeLessThan(200_000);
   }, 120_000);
 });
+
+describe('feedback in the account', () => {
+  it('a rejected failure is left out of later executions, of other sessions too, and they say so', async () => {
+    const scripted = (): Model => scriptedModel([FOUND, EXPLAINED]);
+    const first = await both(refundSession(), scripted);
+    if (first.stored === null) throw new Error('nothing was stored');
+    const store = new DynamoDiagnosisStore(
+      new DynamoTable(local.dynamo.client, local.dynamo.tableName, local.clock),
+      first.objects,
+      local.clock,
+      { retentionDays: 90 },
+    );
+    const spanId = first.stored.failures[0]?.span_id ?? '';
+    const said = (verdict: 'confirmed' | 'rejected') =>
+      store.giveFeedback(first.stored as Diagnosis, {
+        spanId,
+        verdict,
+        at: '2026-03-01T00:00:00.000Z',
+        note: null,
+      });
+    const issues = await said('rejected');
+    expect(issues).toHaveLength(1);
+    const second = await both(refundSession(), scripted);
+    // Of the same run the pipeline, which knows no feedback, says FAILED.
+    expect(second.inProcess.outcome).toBe('FAILED');
+    expect(second.run.output).toMatchObject({ outcome: 'UNKNOWN' });
+    expect(second.stored).toMatchObject({
+      failures: [],
+      criticalStep: null,
+      suppressed: [{ spanId, issue: issues[0], rejectedIn: first.sessionId }],
+    });
+    await said('confirmed');
+    const third = await both(refundSession(), scripted);
+    expectSame(third.stored, third.inProcess);
+  });
+});
