@@ -51,7 +51,7 @@ function makeClient({
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(credentials === undefined ? {} : { credentials }),
     // One retry of the SDK's own repairs a connection that the service closed; everything longer is up to the state
-    // machine or the desk's retries, which know the error by name.
+    // machine or the retries of a local run, which know the error by name.
     maxAttempts: 2,
     requestHandler: new NodeHttp2Handler({ requestTimeout: timeoutMs, maxConcurrentStreams: 40 }),
   });

@@ -13,14 +13,14 @@ export interface RetryPolicy {
  * For use locally, where no state machine retries: waits of at most 2, 4, 8, 16 s, each drawn evenly from half of
  * it upwards, so 30 s at most; many sessions at once do not come back together.
  */
-export const DESK_RETRIES: RetryPolicy = { attempts: 5, firstWaitMs: 2000, longestWaitMs: 30_000 };
+export const LOCAL_RETRIES: RetryPolicy = { attempts: 5, firstWaitMs: 2000, longestWaitMs: 30_000 };
 
 /** Asks again after errors whose `retryable` is true; the last error passes through. */
 export function retryingModel(
   model: Model,
   deps: { readonly sleep: Sleep; readonly random: () => number; readonly policy?: RetryPolicy },
 ): Model {
-  const policy = deps.policy ?? DESK_RETRIES;
+  const policy = deps.policy ?? LOCAL_RETRIES;
   return {
     spec: model.spec,
     limits: model.limits,
