@@ -55,5 +55,7 @@ const LOG_HEAD = 200_000;
 /** Whether a text that is no JSON is a log in a format of its own. */
 export function isTextLog(text: string): boolean {
   const head = text.slice(0, LOG_HEAD);
-  return !/^\s{0,64}\{/.test(head) && TRANSCRIPTS.some((format) => format.recognise(head).match === 'yes');
+  // JSON that breaks off may quote a log; it is none.
+  const isJson = /^\s{0,64}(?:\{|\[\s{0,64}[{["])/.test(head);
+  return !isJson && TRANSCRIPTS.some((format) => format.recognise(head).match === 'yes');
 }

@@ -3,13 +3,21 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { formatFixtures } from '../../../bench/formats/fixtures.ts';
 import type { JsonValue } from '../../../core/base/json.ts';
+import { DEFAULT_OPTIONS } from '../../../core/diagnosis/options.ts';
 import { SessionInvalidError } from '../../../core/errors/errors.ts';
+import { makeTokenCounter } from '../../../core/planning/tokens/make-token-counter.ts';
 import { readSessions } from '../../../core/reading/registry.ts';
-import { sessionSchema, sessionSpans } from '../../../core/session/session.ts';
+import { type Session, sessionSchema, sessionSpans } from '../../../core/session/session.ts';
+import { diagnose } from '../../../core/stages/pipeline.ts';
+import { scriptedModel } from '../../helpers/scripted-model.ts';
 
-/** Every format's fixture, damaged in the ways that files are: it is read into valid sessions or refused in words. */
+/**
+ * Every format's fixture, damaged in the ways that files are: it is read into valid sessions or refused in words, and
+ * what broke off is never clean, not even to a model that finds nothing.
+ */
 
-function outcome(text: string, source: string): void {
+/** Sessions as read, none where the input is refused. */
+function outcome(text: string, source: string): readonly Session[] {
   try {
     const { sessions } = readSessions({ text, source });
     expect(sessions.length).toBeGreaterThan(0);
@@ -21,10 +29,25 @@ function outcome(text: string, source: string): void {
       expect(sessionSpans(session).length).toBeGreaterThan(0);
       expect(new Set(ids).size).toBe(ids.length);
     }
+    return sessions;
   } catch (error) {
     if (!(error instanceof SessionInvalidError)) throw error;
     expect(error.message).not.toBe('');
+    return [];
   }
+}
+
+const counter = makeTokenCounter();
+
+/** Whether a model that finds nothing would let the session pass as wholly looked at. */
+async function passesAsWhole(session: Session): Promise<boolean> {
+  const model = scriptedModel([{ reply: { failures: [] }, times: 50 }]);
+  const { outcome: verdict, coverage } = await diagnose(session, DEFAULT_OPTIONS, {
+    model,
+    counter,
+    clock: { now: () => 0 },
+  });
+  return verdict === 'CLEAN' || coverage.state === 'COMPLETE';
 }
 
 /** The documents of a file: one, or one a line; `null` for text. */
@@ -32,8 +55,14 @@ function documentsOf(text: string): JsonValue[] | null {
   try {
     return [JSON.parse(text)];
   } catch {
-    const lines = text.trim().split('\n');
-    return lines.every((line) => line.startsWith('{')) ? lines.map((line) => JSON.parse(line)) : null;
+    try {
+      return text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    } catch {
+      return null;
+    }
   }
 }
 
@@ -49,13 +78,7 @@ function eachList(value: JsonValue, change: (list: JsonValue[]) => JsonValue[]):
 
 /** Copies of the value in which one value at a time is of another type: at most `most` of them, spread evenly. */
 function wrongTypes(value: JsonValue, most: number): JsonValue[] {
-  const places: (readonly (string | number)[])[] = [];
-  const walk = (at: JsonValue, where: readonly (string | number)[]): void => {
-    places.push(where);
-    if (typeof at !== 'object' || at === null) return;
-    for (const [key, item] of Object.entries(at)) walk(item, [...where, key]);
-  };
-  walk(value, []);
+  const places = placesOf(value);
   const step = Math.max(1, Math.floor(places.length / most));
   const wrong: JsonValue[] = [null, 7, 'x', [], {}, [[]], true, -1e300];
   return places
@@ -63,7 +86,21 @@ function wrongTypes(value: JsonValue, most: number): JsonValue[] {
     .map((where, index) => replaced(value, where, wrong[index % wrong.length] ?? null));
 }
 
-function replaced(value: JsonValue, where: readonly (string | number)[], by: JsonValue): JsonValue {
+type Place = readonly (string | number)[];
+
+/** The way to each value, the whole first. */
+function placesOf(value: JsonValue): Place[] {
+  const places: Place[] = [];
+  const walk = (at: JsonValue, where: Place): void => {
+    places.push(where);
+    if (typeof at !== 'object' || at === null) return;
+    for (const [key, item] of Object.entries(at)) walk(item, [...where, key]);
+  };
+  walk(value, []);
+  return places;
+}
+
+function replaced(value: JsonValue, where: Place, by: JsonValue): JsonValue {
   const [key, ...rest] = where;
   if (key === undefined) return by;
   if (Array.isArray(value))
@@ -73,6 +110,7 @@ function replaced(value: JsonValue, where: readonly (string | number)[], by: Jso
 }
 
 const PIECES = 50;
+const MARK = 'put in its place';
 
 describe.each(await formatFixtures())('$format: $file', ({ path: file }) => {
   const text = readFileSync(file, 'utf8');
@@ -82,6 +120,14 @@ describe.each(await formatFixtures())('$format: $file', ({ path: file }) => {
     for (let piece = 1; piece < PIECES; piece += 1)
       outcome(text.slice(0, Math.floor((text.length * piece) / PIECES)), source);
   });
+  it.skipIf(documents === null)('cut inside a value: not whole', async () => {
+    for (const part of [0.5, 0.9]) {
+      const cut = text.slice(0, Math.floor(text.length * part)).trimEnd();
+      // A cut between two lines leaves whole lines.
+      if (documentsOf(cut) !== null) continue;
+      for (const session of outcome(cut, source)) expect(await passesAsWhole(session)).toBe(false);
+    }
+  });
   it.skipIf(documents === null)('in reverse, and everything twice', () => {
     outcome(asText(documents!.map((one) => eachList(one, (list) => list.toReversed())).toReversed()), source);
     outcome(
@@ -89,6 +135,16 @@ describe.each(await formatFixtures())('$format: $file', ({ path: file }) => {
       source,
     );
     outcome(`${text.trimEnd()}\n${text}`, source);
+  });
+  it.skipIf(documents === null)('deep and huge', () => {
+    const [first] = documents!;
+    const deep = `${'{"a":['.repeat(3_000)}${']}'.repeat(3_000)}`;
+    const huge = JSON.stringify('x'.repeat(300_000));
+    for (const [index, where] of placesOf(first!).slice(0, 40).entries()) {
+      const marked = asText([replaced(first!, where, MARK)]);
+      outcome(marked.replace(JSON.stringify(MARK), deep), source);
+      if (index % 4 === 0) outcome(marked.replace(JSON.stringify(MARK), huge), source);
+    }
   });
   it.skipIf(documents === null)('with one value of another type', () => {
     for (const [index, one] of documents!.entries())
