@@ -90,6 +90,11 @@ describe.skipIf(folder === null)('second trials, file by file', () => {
     it('a pause for a person', async () => clean(await row('pub-12')));
     it('a log that was asked for', async () => clean(await row('pub-16')));
     it('a permission that a person refused', async () => clean(await row('b-64-permission')));
+    it('a permission that a person refused, in recorded events', async () => {
+      const found = await row('b-64-recorded');
+      clean(found);
+      expect(calls(found.session)).toEqual(['web_search']);
+    });
     it('a request of the framework below a root that went well: evidence at most', async () => {
       const found = await row('pub-14');
       clean(found);
@@ -312,4 +317,7 @@ describe.skipIf(folder === null)('second trials, file by file', () => {
     for (const { user } of model.requests)
       for (const { text } of user) expect(text.isWellFormed()).toBe(true);
   });
+
+  it('every file is named by a test', () =>
+    expect(readdirSync(folder ?? '.').filter((file) => !tried.has(file))).toEqual(['README.md']));
 });

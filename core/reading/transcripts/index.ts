@@ -21,6 +21,7 @@ import { langchainMessages } from './langchain-messages.ts';
 import { langfuse } from './langfuse.ts';
 import { langgraph } from './langgraph.ts';
 import { langsmith } from './langsmith.ts';
+import { managedAgentEvents } from './managed-agent-events.ts';
 import { markdownConversation } from './markdown-conversation.ts';
 import { mast } from './mast.ts';
 import { miniSweAgent } from './mini-swe-agent.ts';
@@ -55,6 +56,7 @@ export const TRANSCRIPTS: readonly TranscriptFormat[] = [
   autogenEvents,
   tau2Bench,
   inspect,
+  managedAgentEvents,
   agentrx,
   incidentLog,
   markdownConversation,
