@@ -1,4 +1,5 @@
 import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
+import type * as logs from 'aws-cdk-lib/aws-logs';
 import type * as sns from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { AgentConfiguration } from '../core/ports/agent-settings.ts';
@@ -75,9 +76,15 @@ export class SessionDiagnosis extends Construct {
     });
     this.monitoring = new Monitoring(this, 'Monitoring', {
       watch: [this.results, this.workflow, this.ingest],
+      quarantined: this.ingest.quarantined,
       ...(props.alarmTopic === undefined ? {} : { alarmTopic: props.alarmTopic }),
     });
     this.#writeOutputs();
+  }
+
+  /** Subscribes a log group, by name, ARN or construct; one that is subscribed already is left as it is. */
+  addLogGroup(logGroup: string | logs.ILogGroup, options: Pick<LogGroupSource, 'filterPattern'> = {}): void {
+    this.ingest.subscribe({ logGroup, ...options });
   }
 
   /** What the command line and the runbook ask for, under fixed names. */

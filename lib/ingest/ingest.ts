@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ArnFormat, Duration, Names, Stack, Token } from 'aws-cdk-lib';
+import { Annotations, ArnFormat, Aspects, Duration, Names, Stack, Token } from 'aws-cdk-lib';
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
@@ -78,6 +78,8 @@ export class Ingest extends Construct {
   readonly quarantined: cloudwatch.Metric;
   readonly closeSession: StepLambda;
   readonly #destination: logs.ILogSubscriptionDestination;
+  /** Filter patterns of the groups that are subscribed, by the group's name. */
+  readonly #subscribed = new Map<string, string>();
 
   constructor(scope: Construct, id: string, props: IngestProps) {
     super(scope, id);
@@ -93,7 +95,17 @@ export class Ingest extends Construct {
     this.closeSession = this.#closeSessionStep(props, closeTimeout);
     this.sweeper = this.#sweepStep(props);
     this.#destination = new ReceiveDestination(this.receive);
-    for (const source of props.logGroups) this.#subscribe(source);
+    for (const source of props.logGroups) this.subscribe(source);
+    // At synthesis, because groups may be added until then.
+    Aspects.of(this).add({
+      visit: (node) => {
+        if (node === this && this.#subscribed.size === 0)
+          Annotations.of(this).addWarningV2(
+            'rootspan:nothing-subscribed',
+            'no log group is subscribed, so no session arrives by itself: name them in `logGroups` or call `addLogGroup`',
+          );
+      },
+    });
   }
 
   #queue(id: string, served: Duration, dead: sqs.Queue, tries: number): sqs.Queue {
@@ -261,7 +273,11 @@ export class Ingest extends Construct {
     step.function.addEnvironment('STATE_MACHINE_ARN', stateMachine.stateMachineArn);
   }
 
-  #subscribe({ logGroup: nameOrArn, filterPattern }: LogGroupSource): void {
+  /**
+   * Subscribes a log group, once however often it is named. Throws where one group is named with two patterns, is
+   * Rootspan's own, or belongs to another account or Region.
+   */
+  subscribe({ logGroup: nameOrArn, filterPattern }: LogGroupSource): void {
     const { account, region } = Stack.of(this);
     const isName = typeof nameOrArn === 'string';
     const name = isName ? nameOf(nameOrArn, account, region) : nameOrArn.logGroupName;
@@ -269,6 +285,14 @@ export class Ingest extends Construct {
       throw new Error(
         `log group ${name} is Rootspan's own: a pipeline that reads its own telemetry never ends`,
       );
+    // A name that only deployment knows is told by its token, which is one for each construct.
+    const known = this.#subscribed.get(name);
+    if (known !== undefined && known !== (filterPattern ?? ''))
+      throw new Error(
+        `log group ${name} is named with two filter patterns, ${JSON.stringify(known)} and ${JSON.stringify(filterPattern ?? '')}: expected one`,
+      );
+    if (known !== undefined) return;
+    this.#subscribed.set(name, filterPattern ?? '');
     // Named after the group and not by its place in the list: removing one leaves the others as they are.
     const id = isName
       ? createHash('sha256').update(name).digest('hex').slice(0, 8)

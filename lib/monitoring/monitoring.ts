@@ -2,11 +2,13 @@ import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import * as actions from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type * as sns from 'aws-cdk-lib/aws-sns';
 import { Construct, type IConstruct } from 'constructs';
-import { type Watched, watchedBelow } from './watched.ts';
+import { quarantineWatched, type Watched, watchedBelow } from './watched.ts';
 
 export interface MonitoringProps {
   /** What is watched: every queue, function, state machine and table below it. */
   readonly watch: readonly IConstruct[];
+  /** Records that could not be read, counted by ingest. */
+  readonly quarantined: cloudwatch.Metric;
   /** Gets every alarm and its end; without it alarms are seen in CloudWatch only. */
   readonly alarmTopic?: sns.ITopic;
 }
@@ -19,9 +21,9 @@ export class Monitoring extends Construct {
   readonly alarms: readonly cloudwatch.Alarm[];
   readonly dashboard: cloudwatch.Dashboard;
 
-  constructor(scope: Construct, id: string, { watch, alarmTopic }: MonitoringProps) {
+  constructor(scope: Construct, id: string, { watch, quarantined, alarmTopic }: MonitoringProps) {
     super(scope, id);
-    const watched = watch.flatMap(watchedBelow);
+    const watched = [...watch.flatMap(watchedBelow), quarantineWatched(quarantined)];
     this.alarms = watched.map((each) => this.#alarm(each, alarmTopic));
     this.dashboard = new cloudwatch.Dashboard(this, 'Dashboard', {
       widgets: [

@@ -47,6 +47,18 @@ export function watchedBelow(scope: IConstruct): Watched[] {
   });
 }
 
+/** Nothing is lost, as what could not be read is kept; somebody has to look at why. */
+export function quarantineWatched(quarantined: cloudwatch.Metric): Watched {
+  return {
+    id: 'Quarantined',
+    heading: 'Records in quarantine',
+    severity: 'ticket',
+    metric: quarantined.with(sum),
+    threshold: 1,
+    periods: 1,
+  };
+}
+
 function ofQueue(queue: sqs.Queue): Watched[] {
   const { id } = queue.node;
   if (id.startsWith('Dead'))

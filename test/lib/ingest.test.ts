@@ -1,5 +1,5 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -45,6 +45,31 @@ describe('the way in', () => {
 
   it.each(['', 'with space', 'arn:aws:s3:::bucket'])('refuses %j as a log group', (logGroup) => {
     expect(() => synthesise({ logGroups: [logGroup] })).toThrow(/expected the name or the ARN/);
+  });
+
+  it('a group that is named twice is subscribed once, and with two patterns refused', () => {
+    const stack = new Stack(new App(), 'Twice');
+    const diagnosis = new SessionDiagnosis(stack, 'Diagnosis', {
+      logGroups: ['aws/spans', 'aws/spans'],
+      bundles: emptyBundles(),
+    });
+    const own = new logs.LogGroup(stack, 'Agents');
+    diagnosis.addLogGroup(own, { filterPattern: '"gen_ai"' });
+    diagnosis.addLogGroup(own, { filterPattern: '"gen_ai"' });
+    expect(() => diagnosis.addLogGroup('aws/spans', { filterPattern: 'agent' })).toThrow(
+      /two filter patterns, "" and "agent"/,
+    );
+    Template.fromStack(stack).resourceCountIs('AWS::Logs::SubscriptionFilter', 2);
+  });
+
+  it('where nothing is subscribed, synthesis warns; a group added later ends the warning', () => {
+    const warned = (add: boolean): boolean => {
+      const stack = new Stack(new App(), 'Idle');
+      const diagnosis = new SessionDiagnosis(stack, 'Diagnosis', { bundles: emptyBundles() });
+      if (add) diagnosis.addLogGroup('aws/spans');
+      return Annotations.fromStack(stack).findWarning('*', Match.stringLikeRegexp('no log group')).length > 0;
+    };
+    expect([warned(false), warned(true)]).toEqual([true, false]);
   });
 
   it('a delivery that cannot be stored is kept, not dropped', () => {

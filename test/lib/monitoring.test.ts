@@ -11,6 +11,16 @@ const template = synthesise({ logGroups: ['aws/spans'] });
 const alarms = Object.values(template.findResources('AWS::CloudWatch::Alarm')).map(
   ({ Properties }) => Properties,
 );
+/** As the pages "metrics" of each service name them. */
+const PUBLISHED = [
+  ...['ApproximateNumberOfMessagesVisible', 'ApproximateAgeOfOldestMessage'].map((name) => `AWS/SQS ${name}`),
+  ...['Errors', 'Throttles', 'RecursiveInvocationsDropped'].map((name) => `AWS/Lambda ${name}`),
+  ...['AsyncEventsDropped', 'AsyncEventAge', 'DestinationDeliveryFailures'].map(
+    (name) => `AWS/Lambda ${name}`,
+  ),
+  ...['ExecutionsFailed', 'ExecutionsTimedOut', 'ExecutionThrottled'].map((name) => `AWS/States ${name}`),
+  ...['ReadThrottleEvents', 'WriteThrottleEvents'].map((name) => `AWS/DynamoDB ${name}`),
+];
 const watchedText = JSON.stringify(alarms);
 
 describe('alarms', () => {
@@ -40,10 +50,27 @@ describe('alarms', () => {
   });
 
   it('take their dimensions from the resources, never from a name typed by hand', () => {
+    const ofResources = alarms.filter(({ Namespace }) => Namespace.startsWith('AWS/'));
+    for (const { Dimensions, MetricName } of ofResources)
+      expect(Dimensions?.length, MetricName).toBeGreaterThan(0);
     const dimensions = alarms.flatMap(({ Dimensions }) => Dimensions ?? []);
-    expect(dimensions.length).toBeGreaterThan(alarms.length - 1);
     for (const { Name, Value } of dimensions)
       if (Name !== 'GlobalSecondaryIndexName') expect(typeof Value, Name).toBe('object');
+  });
+
+  it('are on metrics that AWS publishes for the resource, or that a filter of this stack writes', () => {
+    const written = Object.values(template.findResources('AWS::Logs::MetricFilter')).flatMap(
+      ({ Properties }) =>
+        Properties.MetricTransformations.map(
+          (each: { MetricNamespace: string; MetricName: string }) =>
+            `${each.MetricNamespace} ${each.MetricName}`,
+        ),
+    );
+    expect(written.length).toBeGreaterThan(0);
+    for (const { Namespace, MetricName } of alarms)
+      expect([...PUBLISHED, ...written]).toContain(`${Namespace} ${MetricName}`);
+    for (const metric of written)
+      expect(alarms.map(({ Namespace, MetricName }) => `${Namespace} ${MetricName}`)).toContain(metric);
   });
 
   it('go to the topic that was given, and come back from it', () => {

@@ -28,6 +28,9 @@ for (const name of ['First', 'Second']) {
   const stack = new Stack(app, name);
   new SessionDiagnosis(stack, 'Diagnosis', { logGroups: ['aws/spans'] });
 }
+const both = new Stack(app, 'Both');
+new SessionDiagnosis(both, 'Support', { logGroups: ['agents/support'] });
+new SessionDiagnosis(both, 'Sales', { logGroups: ['agents/sales'] });
 const { stacks } = app.synth();
 const functions = stacks.map(({ template }) =>
   Object.values(template.Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function').length);
@@ -49,7 +52,9 @@ it.each([
   await writeFile(path.join(app, file), head + BODY);
   const out = execFileSync(process.execPath, [file], { cwd: app, encoding: 'utf8' });
   const { stacks, functions }: { stacks: number; functions: number[] } = JSON.parse(out);
-  expect(stacks).toBe(2);
+  expect(stacks).toBe(3);
   expect(functions[0]).toBeGreaterThanOrEqual(lambdaSteps().length);
   expect(functions[1]).toBe(functions[0]);
+  // Two instances in one stack.
+  expect(functions[2]).toBe(2 * (functions[0] ?? 0));
 });
