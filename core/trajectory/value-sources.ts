@@ -21,6 +21,7 @@ const free: Charge = () => {};
 export class ValueSources {
   readonly #steps: readonly { readonly index: number; readonly byUser: boolean; readonly text: string }[];
   /** Rows of `#steps` in which a word or a number occurs, in order: what is asked for is looked for in these only. */
+  #withId: ReadonlyMap<string, readonly number[]> | undefined;
   #withWord: ReadonlyMap<string, readonly number[]> | undefined;
   #withNumber: ReadonlyMap<number, readonly number[]> | undefined;
 
@@ -44,7 +45,12 @@ export class ValueSources {
     ].filter(({ text }) => text !== '');
   }
 
-  /** Made when first asked: whoever looks for words only pays for words only. */
+  /** Each made when first asked. Words with a digit stand apart: ids have one, and they are few among all words. */
+  get #idRows(): ReadonlyMap<string, readonly number[]> {
+    this.#withId ??= this.#rowsBy(wordsWithDigit);
+    return this.#withId;
+  }
+
   get #wordRows(): ReadonlyMap<string, readonly number[]> {
     this.#withWord ??= this.#rowsBy((text) => text.match(WORD) ?? []);
     return this.#withWord;
@@ -89,13 +95,15 @@ export class ValueSources {
 
   #rowsWith(wanted: string | number): readonly number[] {
     if (typeof wanted === 'number') return this.#numberRows.get(wanted) ?? [];
-    const [first, ...others] = wanted.match(WORD) ?? [];
+    const ids = wordsWithDigit(wanted);
+    const [first, ...others] = ids.length > 0 ? ids : (wanted.match(WORD) ?? []);
     if (first === undefined) return this.#steps.map((_, row) => row);
+    const index = ids.length > 0 ? this.#idRows : this.#wordRows;
     // Every word of the value stands whole where the value does: the rarest leaves the fewest texts to search.
     return others.reduce((rarest, word) => {
-      const rows = this.#wordRows.get(word) ?? [];
+      const rows = index.get(word) ?? [];
       return rows.length < rarest.length ? rows : rarest;
-    }, this.#wordRows.get(first) ?? []);
+    }, index.get(first) ?? []);
   }
 }
 
@@ -112,6 +120,21 @@ export function valueSourcesOf(trajectory: Trajectory): ValueSources {
 
 /** A value stands between word boundaries, so each of its words is a whole word of the text. */
 const WORD = /[\p{L}\p{N}_]+/gu;
+
+/** Words with a digit, by code units as `occurs` takes boundaries. Goes from digit to digit, so that other text costs little. */
+function wordsWithDigit(text: string): string[] {
+  const found: string[] = [];
+  let end = 0;
+  for (const { index } of text.matchAll(/[0-9]/g)) {
+    if (index < end) continue;
+    let start = index;
+    while (start > end && isWordAt(text, start - 1)) start -= 1;
+    end = index + 1;
+    while (end < text.length && isWordAt(text, end)) end += 1;
+    found.push(text.slice(start, end));
+  }
+  return found;
+}
 
 type Part = Trajectory['steps'][number]['parts'][number];
 
@@ -143,6 +166,15 @@ function occurs(text: string, wanted: string): boolean {
 
 const isWordCharacter = (character: string | undefined): boolean =>
   character !== undefined && /[\p{L}\p{N}_]/u.test(character);
+
+/** The same of the code unit at an index, most of which are ASCII. */
+function isWordAt(text: string, index: number): boolean {
+  const code = text.charCodeAt(index);
+  if (code >= 128) return isWordCharacter(text[index]);
+  return (
+    (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || code === 95
+  );
+}
 
 const NUMBER = /(?<![\p{L}\p{N}_.])-?\d{1,15}(?:,\d{3}){0,4}(?:\.\d{1,12})?(?![\p{L}\p{N}_])/gu;
 
