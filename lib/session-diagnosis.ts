@@ -1,4 +1,4 @@
-import { CfnOutput, RemovalPolicy } from 'aws-cdk-lib';
+import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import type * as sns from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
@@ -7,10 +7,14 @@ import { Ingest, type LogGroupSource } from './ingest/ingest.ts';
 import { Monitoring } from './monitoring/monitoring.ts';
 import { Results } from './results/results.ts';
 import { INSTANCE } from './step/own-log-groups.ts';
+import { defaultModel } from './workflow/default-model.ts';
 import { Workflow } from './workflow/workflow.ts';
 
 export interface SessionDiagnosisProps {
-  /** Model specs that sessions may use; the first is the default. Default: `bedrock:global.anthropic.claude-sonnet-4-6`. */
+  /**
+   * Model specs that sessions may use; the first is the default. Default: Claude Sonnet 4.6 by the inference profile of the
+   * Region's own geography (lib/workflow/default-model.ts); where none is known, a model must be named.
+   */
   readonly models?: readonly [string, ...string[]];
   /** Log groups with agent telemetry: names or ARNs of existing ones, e.g. `aws/spans`, or with a filter. Default none. */
   readonly logGroups?: readonly (string | LogGroupSource)[];
@@ -35,8 +39,6 @@ export interface SessionDiagnosisProps {
   readonly bundles?: string;
 }
 
-const DEFAULT_MODEL = 'bedrock:global.anthropic.claude-sonnet-4-6';
-
 /** Of the construct in our own app, whose names are those of the stack alone. */
 const DEFAULT_ID = 'Diagnosis';
 
@@ -56,10 +58,10 @@ export class SessionDiagnosis extends Construct {
     });
     const bundles = props.bundles === undefined ? {} : { bundles: props.bundles };
     const agents = props.agents ?? {};
-    const [defaultModel, ...models] = props.models ?? [DEFAULT_MODEL];
+    const models = props.models ?? [defaultModel(Stack.of(this).region)];
     this.workflow = new Workflow(this, 'Workflow', {
       results: this.results,
-      models: [defaultModel, ...models, ...modelsOf(agents)],
+      models: [...models, ...modelsOf(agents)],
       chunksAtOnce: props.chunksAtOnce ?? 10,
       ...(props.dailyBudgetUsd === undefined ? {} : { dailyBudgetUsd: props.dailyBudgetUsd }),
       ...bundles,

@@ -27,6 +27,9 @@ export function emptyBundles(): string {
   return bundles;
 }
 
+/** A stack without a Region must name its model. */
+export const MODEL = 'bedrock:us.anthropic.claude-sonnet-4-6';
+
 /** The stack as `cdk synth` makes it. */
 export function synthesise(props: SessionDiagnosisProps = {}): Template {
   const bundles = emptyBundles();
@@ -35,7 +38,7 @@ export function synthesise(props: SessionDiagnosisProps = {}): Template {
     outdir: scratch('rootspan-synth-'),
   });
   const stack = new Stack(app, 'Rootspan');
-  new SessionDiagnosis(stack, 'Diagnosis', { bundles, ...props });
+  new SessionDiagnosis(stack, 'Diagnosis', { bundles, models: [MODEL], ...props });
   return Template.fromStack(stack);
 }
 

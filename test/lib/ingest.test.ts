@@ -50,6 +50,7 @@ describe('the way in', () => {
   it('a group that is named twice is subscribed once, and with two patterns refused', () => {
     const stack = new Stack(new App(), 'Twice');
     const diagnosis = new SessionDiagnosis(stack, 'Diagnosis', {
+      models: ['none'],
       logGroups: ['aws/spans', 'aws/spans'],
       bundles: emptyBundles(),
     });
@@ -65,7 +66,10 @@ describe('the way in', () => {
   it('where nothing is subscribed, synthesis warns; a group added later ends the warning', () => {
     const warned = (add: boolean): boolean => {
       const stack = new Stack(new App(), 'Idle');
-      const diagnosis = new SessionDiagnosis(stack, 'Diagnosis', { bundles: emptyBundles() });
+      const diagnosis = new SessionDiagnosis(stack, 'Diagnosis', {
+        bundles: emptyBundles(),
+        models: ['none'],
+      });
       if (add) diagnosis.addLogGroup('aws/spans');
       return Annotations.fromStack(stack).findWarning('*', Match.stringLikeRegexp('no log group')).length > 0;
     };
@@ -241,7 +245,11 @@ describe('log groups of an account', () => {
     const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
     const stack = new Stack(app, 'Mine');
     const logGroup = new logs.LogGroup(stack, 'Agents');
-    new SessionDiagnosis(stack, 'Diagnosis', { bundles: emptyBundles(), logGroups: [{ logGroup }] });
+    new SessionDiagnosis(stack, 'Diagnosis', {
+      bundles: emptyBundles(),
+      models: ['none'],
+      logGroups: [{ logGroup }],
+    });
     const [filter] = Object.values(Template.fromStack(stack).findResources('AWS::Logs::SubscriptionFilter'));
     expect(filter?.Properties.LogGroupName).toEqual({ Ref: expect.stringMatching(/^Agents/) });
   });
@@ -257,7 +265,12 @@ describe('log groups of an account', () => {
   ])('of %s is refused by name', (_what, arn) => {
     const stack = new Stack(new App(), 'Mine', { env: { account: '123456789012', region: 'eu-west-1' } });
     expect(
-      () => new SessionDiagnosis(stack, 'Diagnosis', { bundles: emptyBundles(), logGroups: [arn] }),
+      () =>
+        new SessionDiagnosis(stack, 'Diagnosis', {
+          bundles: emptyBundles(),
+          models: ['none'],
+          logGroups: [arn],
+        }),
     ).toThrow(/\/agents\/support.* belongs to account .*deploy Rootspan there/);
   });
 });
@@ -266,7 +279,11 @@ describe('side by side', () => {
   it('two instances in one stack share no name', () => {
     const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Mine');
     for (const id of ['Diagnosis', 'Second'])
-      new SessionDiagnosis(stack, id, { bundles: emptyBundles(), logGroups: ['aws/spans'] });
+      new SessionDiagnosis(stack, id, {
+        bundles: emptyBundles(),
+        models: ['none'],
+        logGroups: ['aws/spans'],
+      });
     const made = Template.fromStack(stack);
     const names = Object.values(made.findResources('AWS::Logs::LogGroup')).map(
       ({ Properties }) => Properties.LogGroupName,

@@ -1,19 +1,25 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
-import { Match } from 'aws-cdk-lib/assertions';
+import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { TABLE } from '../../core/ports/table.ts';
-import { synthesise } from '../helpers/synthesised.ts';
+import { SessionDiagnosis } from '../../lib/session-diagnosis.ts';
+import { emptyBundles, synthesise } from '../helpers/synthesised.ts';
 
 const template = synthesise();
 
 interface Statement {
   Action: string | string[];
   Resource: unknown;
+  Condition?: unknown;
 }
 const list = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
-const statements = Object.values(template.findResources('AWS::IAM::Policy')).flatMap(
-  (policy): Statement[] => policy.Properties.PolicyDocument.Statement,
-);
+const statementsOf = (given: Template): Statement[] =>
+  Object.values(given.findResources('AWS::IAM::Policy')).flatMap(
+    (policy): Statement[] => policy.Properties.PolicyDocument.Statement,
+  );
+const statements = statementsOf(template);
+const bedrockStatements = (props: Parameters<typeof synthesise>[0]): Statement[] =>
+  statementsOf(synthesise(props)).filter(({ Action }) => list(Action).includes('bedrock:InvokeModel'));
 
 describe('what is stored', () => {
   it('the bucket is closed, encrypted, speaks TLS only, and outlives the stack', () => {
@@ -100,7 +106,7 @@ describe('permissions', () => {
   });
 
   it('a global inference profile needs its own ARN and the model of every Region, nothing else is allowed', () => {
-    const asked = statements.filter(({ Action }) => list(Action).includes('bedrock:InvokeModel'));
+    const asked = bedrockStatements({ models: ['bedrock:global.anthropic.claude-sonnet-4-6'] });
     expect(asked).toHaveLength(3);
     for (const { Action, Resource } of asked) {
       expect(Action).toBe('bedrock:InvokeModel');
@@ -121,6 +127,40 @@ describe('permissions', () => {
     expect(JSON.stringify(synthesise({ models: ['none'] }).toJSON())).not.toContain('bedrock:InvokeModel');
   });
 
+  it('an application inference profile is allowed, and models by way of it only', () => {
+    const arn = 'arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/abc123';
+    const asked = bedrockStatements({ models: [`bedrock:${arn}`] });
+    expect(asked).toHaveLength(6);
+    for (const { Resource, Condition } of asked) {
+      if (Resource === arn) expect(Condition).toBeUndefined();
+      else expect(Condition).toEqual({ StringEquals: { 'bedrock:InferenceProfileArn': arn } });
+    }
+  });
+
+  it.each([
+    'arn:aws:bedrock:eu-west-1:123456789012:provisioned-model/abc123',
+    'arn:aws:bedrock:eu-west-1::foundation-model/openai.gpt-oss-120b-1:0',
+  ])('%s is allowed and nothing else', (arn) => {
+    const asked = bedrockStatements({ models: [`bedrock:${arn}`] });
+    expect(asked.map(({ Resource }) => Resource)).toEqual([arn, arn, arn]);
+  });
+
+  it('an ARN of another account, another Region or another kind is refused by name', () => {
+    const refused = (arn: string) => () => {
+      const stack = new Stack(new App(), 'Mine', { env: { account: '123456789012', region: 'eu-west-1' } });
+      new SessionDiagnosis(stack, 'Diagnosis', { bundles: emptyBundles(), models: [`bedrock:${arn}`] });
+    };
+    for (const place of ['eu-west-1:999999999999', 'us-east-1:123456789012']) {
+      const arn = `arn:aws:bedrock:${place}:application-inference-profile/abc123`;
+      expect(refused(arn)).toThrow(`model bedrock:${arn} belongs to account`);
+    }
+    for (const arn of [
+      'arn:aws:bedrock:eu-west-1:123456789012:guardrail/abc',
+      'arn:aws:bedrock:eu-west-1::foundation-model/*',
+    ])
+      expect(refused(arn)).toThrow(`model bedrock:${arn}: expected`);
+  });
+
   it("an agent's own model is allowed beside the stack's", () => {
     const own = synthesise({
       models: ['none'],
@@ -139,6 +179,32 @@ describe('permissions', () => {
     for (const model of ['batch:answers', 'replay:answers', 'global.anthropic.claude-sonnet-4-6', 'openai:x'])
       expect(() => synthesise({ models: [model] })).toThrow(`model ${model}: in an account expected`);
     expect(() => synthesise({ models: ['openai:x@https://models.example/v1'] })).not.toThrow();
+  });
+});
+
+describe('the model that is asked when none is chosen', () => {
+  const defaultIn = (region?: string) => {
+    const stack = new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Mine', {
+      ...(region === undefined ? {} : { env: { region } }),
+    });
+    new SessionDiagnosis(stack, 'Diagnosis', { bundles: emptyBundles() });
+    return JSON.stringify(Template.fromStack(stack).findResources('AWS::IAM::Policy'));
+  };
+
+  it.each([
+    ['us-west-2', 'us'],
+    ['eu-central-1', 'eu'],
+    ['ap-northeast-1', 'jp'],
+    ['ap-southeast-2', 'au'],
+  ])('in %s is that of its geography', (region, geography) => {
+    const policies = defaultIn(region);
+    expect(policies).toContain(`:inference-profile/${geography}.anthropic.claude-sonnet-4-6`);
+    expect(policies).not.toContain('global.');
+  });
+
+  it('must be named where no geography is known, and what leaves the Region says so', () => {
+    for (const region of [undefined, 'af-south-1', 'eu-west-2', 'us-gov-west-1'])
+      expect(() => defaultIn(region)).toThrow(/no model is chosen.*name it in `models`.*any Region/);
   });
 });
 

@@ -26,11 +26,11 @@ const BODY = `
 const app = new App();
 for (const name of ['First', 'Second']) {
   const stack = new Stack(app, name);
-  new SessionDiagnosis(stack, 'Diagnosis', { logGroups: ['aws/spans'] });
+  new SessionDiagnosis(stack, 'Diagnosis', { models: ['bedrock:eu.anthropic.claude-sonnet-4-6'], logGroups: ['aws/spans'] });
 }
 const both = new Stack(app, 'Both');
-new SessionDiagnosis(both, 'Support', { logGroups: ['agents/support'] });
-new SessionDiagnosis(both, 'Sales', { logGroups: ['agents/sales'] });
+new SessionDiagnosis(both, 'Support', { models: ['bedrock:eu.anthropic.claude-sonnet-4-6'], logGroups: ['agents/support'] });
+new SessionDiagnosis(both, 'Sales', { models: ['bedrock:eu.anthropic.claude-sonnet-4-6'], logGroups: ['agents/sales'] });
 const { stacks } = app.synth();
 const functions = Object.fromEntries(stacks.map(({ stackName, template }) =>
   [stackName, Object.values(template.Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function').length]));
