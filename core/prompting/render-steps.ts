@@ -1,5 +1,6 @@
 import type { Block, Span, SpanError } from '../session/session.ts';
 import type { Part, Step, ToolExchange, Trajectory } from '../trajectory/trajectory.ts';
+import { finishReason } from '../vocabulary/finish-reasons.ts';
 import { type PromptReference, referToPrompt } from './prompt-reference.ts';
 import { compactJson, escapeText, jsonOnOneLine, renderName, renderSeconds } from './render-text.ts';
 import { makeSpanAliases, type SpanAliases } from './span-aliases.ts';
@@ -28,15 +29,8 @@ const LONG_RUN_S = 30;
 /** Beside an error any time a person could notice may explain it. */
 const LONG_RUN_WITH_ERROR_S = 1;
 
-const ORDINARY_FINISH = new Set([
-  'stop',
-  'end_turn',
-  'tool_use',
-  'tool_calls',
-  'tool_call',
-  'function_call',
-  'stop_sequence',
-]);
+/** How a model call ends that is not worth telling. */
+const isOrdinary = (word: string): boolean => ['stop', 'tool-calls'].includes(finishReason(word));
 
 /** `systemPromptAbove`: the text stands in the header, so a step that repeats it only says so. */
 export function makeStepRenderer(
@@ -205,8 +199,7 @@ function spanNotes(span: Span, before: Span | undefined): string[] {
   if (span.status === 'error' && span.errors.length === 0) notes.push('status error');
   if (span.kind === 'inference' && !span.errors.some((error) => error.source === 'finish-reason'))
     for (const reason of span.finishReasons ?? [])
-      if (!ORDINARY_FINISH.has(reason))
-        notes.push(`finish ${/^[\w-]{1,40}$/.test(reason) ? reason : 'unknown'}`);
+      if (!isOrdinary(reason)) notes.push(`finish ${/^[\w-]{1,40}$/.test(reason) ? reason : 'unknown'}`);
   const wait = secondsBetween(before?.endTimeUnixNano ?? before?.startTimeUnixNano, span.startTimeUnixNano);
   if (wait !== null && wait >= LONG_WAIT_S) notes.push(`after ${renderSeconds(wait)}`);
   const run = secondsBetween(span.startTimeUnixNano, span.endTimeUnixNano);

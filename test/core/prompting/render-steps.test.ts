@@ -143,6 +143,13 @@ describe('a rendering', () => {
     );
   });
 
+  test('an ordinary end is not told, in whatever word of a provider', () => {
+    for (const word of ['stop', 'STOP', 'COMPLETE', 'end_turn', 'tool_use', 'FUNCTION_CALL', 'toolCalls']) {
+      const text = rendered(inference([], [message('assistant', 'Done.')], { finishReasons: [word] }));
+      expect(text, word).not.toContain('finish');
+    }
+  });
+
   test('names the call of a result where it is not the one before', () => {
     const text = rendered(
       inference([], [message('assistant', use('a', 'f', { n: 1 }), use('b', 'f', { n: 2 }))]),
