@@ -129,4 +129,35 @@ describe('a session of many turns', () => {
       }
     }
   });
+
+  test('a chunk that begins within a turn says whose request it goes on with', () => {
+    const asked = ['Cancel the lamp.', 'Where is the sofa?', 'Send the desk back.'];
+    const traces = asked.map((words, i) => ({
+      traceId: `trace-${i}`,
+      sessionId: 'session-1',
+      spans: [
+        said(message('user', words)),
+        ...Array.from({ length: 30 }, (_, n) => [
+          inference([], [message('assistant', use(`c${i}-${n}`, 'look', { page: n }))]),
+          tool(`c${i}-${n}`, 'look', { page: n }, `page ${n} ${'of the list '.repeat(60)}`),
+        ]).flat(),
+        inference([], [message('assistant', 'Done.')]),
+      ].map((draft, at) => ({ ...draft(`w${i}-${at}`), traceId: `trace-${i}` })),
+    }));
+    const long = toTrajectory(session([], { traces }));
+    const plan = planChunks(long, counter, settings(6000));
+    const turns = turnsOf(long);
+    expect(turns).toHaveLength(3);
+    const within = plan.chunks.filter(({ spans }) =>
+      turns.every(({ firstStep }) => firstStep !== spans[0]?.step),
+    );
+    expect(within.length).toBeGreaterThan(3);
+    for (const chunk of within) {
+      const first = chunk.spans[0]?.step ?? 0;
+      const turn = turns.findLast(({ firstStep }) => firstStep <= first);
+      const { header } = renderChunk(long, plan, chunk);
+      expect(header).toContain(`within turn ${(turn?.index ?? 0) + 1} of 3`);
+      expect(header).toContain(turn?.goal);
+    }
+  });
 });
