@@ -5,16 +5,19 @@ import { AT_ONCE, BATCH_RECORDS, measureIngest, REPEAT } from './ingest/measure.
 const MAX_GROWTH_MB = 200;
 
 /**
- * `npm run bench -- ingest [--records 100000]`: generated records through the handlers of ingest and close-session
- * over a folder's stores. Prints records a second and writes a record; fails when a record is lost, counted twice,
+ * `npm run bench -- ingest [--records 100000] [--memory]`: generated records through the handlers of
+ * ingest and close-session over a folder's stores, or over stores in memory. Prints records a second and writes a record; fails when a record is lost, counted twice,
  * or memory grows with their number.
  */
 export async function benchIngest(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
-    options: { records: { type: 'string', default: '100000' } },
+    options: {
+      records: { type: 'string', default: '100000' },
+      memory: { type: 'boolean', default: false },
+    },
   });
-  const measured = await measureIngest(Number(values.records));
+  const measured = await measureIngest(Number(values.records), values.memory ? 'memory' : 'folder');
   const { records, sessions, ingest, close, writes, fresh, lost, faults, heapMb, heapGrowthMb } = measured;
   const rate = (ms: number): string => `${Math.round((records / ms) * 1000)} records/s`;
   print([

@@ -2,17 +2,22 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { DynamoFailureLog } from '../../adapters/aws/dynamo-failure-log.ts';
+import { DynamoSessionIndex } from '../../adapters/aws/dynamo-session-index.ts';
 import { LocalTimerQueue } from '../../adapters/local/local-timer-queue.ts';
 import { LocalWorkflowStarter } from '../../adapters/local/local-workflow-starter.ts';
-import { openLocalStores } from '../../adapters/local/open-stores.ts';
+import { type LocalStores, openLocalStores } from '../../adapters/local/open-stores.ts';
 import { runDue } from '../../adapters/local/run-due.ts';
+import { SqliteTable } from '../../adapters/local/sqlite-table.ts';
 import { VirtualClock } from '../../adapters/local/virtual-clock.ts';
+import type { Clock } from '../../core/base/clock.ts';
 import type { LogEvent } from '../../core/ingest/envelope.ts';
 import { DEFAULT_MAX_AGE_SECONDS, DEFAULT_SETTINGS } from '../../core/ports/agent-settings.ts';
 import { getJson } from '../../core/ports/carried.ts';
 import { sessionSchema, sessionSpans } from '../../core/session/session.ts';
 import { makeCloseSessionHandler } from '../../lambdas/close-session/handler.ts';
 import { makeIngestHandler } from '../../lambdas/ingest/handler.ts';
+import { MemoryObjects } from '../account/world.ts';
 import { cpuTimed } from '../print/cpu-time.ts';
 import {
   answerOf,
@@ -52,11 +57,15 @@ export interface MeasuredIngest {
   readonly heapGrowthMb: number;
 }
 
-/** At least so many generated records through the handlers of ingest and close-session over a folder's stores. */
-export async function measureIngest(atLeast: number): Promise<MeasuredIngest> {
+/** `memory` leaves out what a disk takes: what is left is our own work and the table's. */
+export type StoreKind = 'folder' | 'memory';
+
+/** At least so many generated records through the handlers of ingest and close-session over local stores. */
+export async function measureIngest(atLeast: number, kind: StoreKind = 'folder'): Promise<MeasuredIngest> {
   const sessions = Math.ceil(atLeast / RECORDS_A_SESSION);
   const folder = await mkdtemp(path.join(os.tmpdir(), 'rootspan-bench-'));
-  const stores = await openLocalStores(folder, { now: () => Date.now() });
+  const now = { now: () => Date.now() };
+  const stores = kind === 'memory' ? inMemory(now) : await openLocalStores(folder, now);
   try {
     const writes = new Map<string, number>();
     const clock = new VirtualClock(1_700_000_000_000);
@@ -138,6 +147,16 @@ export async function measureIngest(atLeast: number): Promise<MeasuredIngest> {
     await stores.close();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function inMemory(clock: Clock): Pick<LocalStores, 'objects' | 'index' | 'failures' | 'close'> {
+  const table = new SqliteTable(null, clock);
+  return {
+    objects: new MemoryObjects(),
+    index: new DynamoSessionIndex(table, clock, { retentionDays: null }),
+    failures: new DynamoFailureLog(table, clock, null),
+    close: async () => table.close(),
+  };
 }
 
 async function spend(on: Spent, work: () => Promise<void>): Promise<void> {
