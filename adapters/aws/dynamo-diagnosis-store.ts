@@ -3,16 +3,9 @@ import * as z from 'zod';
 import type { Clock } from '../../core/base/clock.ts';
 import { diagnosisContentHash } from '../../core/diagnosis/content.ts';
 import { type Feedback, feedbackSchema, type Suppressed } from '../../core/diagnosis/feedback.ts';
-import { type IssueChange, issueSchema } from '../../core/diagnosis/issue.ts';
-import { migrateDiagnosis, migrateSummary } from '../../core/diagnosis/migrate.ts';
-import { cutText } from '../../core/diagnosis/quarantine.ts';
-import {
-  COVERAGE_STATES,
-  type Diagnosis,
-  diagnosisSchema,
-  type Fault,
-  OUTCOMES,
-} from '../../core/diagnosis/schema.ts';
+import type { IssueChange } from '../../core/diagnosis/issue.ts';
+import { migrateDiagnosis } from '../../core/diagnosis/migrate.ts';
+import { type Diagnosis, diagnosisSchema, type Fault } from '../../core/diagnosis/schema.ts';
 import type { DiagnosisSummary } from '../../core/diagnosis/summary.ts';
 import { summarise } from '../../core/diagnosis/summary.ts';
 import { ConfigurationInvalidError, ResultConflictError } from '../../core/errors/errors.ts';
@@ -30,12 +23,20 @@ import {
   shardFor,
   shardsOf,
   TABLE,
-  type TimelinePattern,
   timelinePk,
   timelineSk,
 } from '../../core/ports/table.ts';
 import { withoutRejected } from '../../core/report-build/suppress.ts';
-import { categoryMatches } from '../../core/report-build/verdict.ts';
+import {
+  bodySchema,
+  HEAD,
+  headSchema,
+  newestOf,
+  readable,
+  summarySchema,
+  versionOrder,
+} from './diagnosis-items.ts';
+import { decodeNext, encodeNext, matches, patternOf, patternsFor } from './diagnosis-timelines.ts';
 import { IssueLedger } from './dynamo-issues.ts';
 import { newestFirst } from './newest-first.ts';
 import type { Item, Table } from './table.ts';
@@ -54,41 +55,10 @@ const MAX_BODY_BYTES = 256 * 1024 * 1024;
 const PUT_ROUNDS = 20;
 const DEFAULT_LIMIT = 20;
 
-const summarySchema = z.preprocess(
-  migrateSummary,
-  z.object({
-    sessionId: z.string(),
-    version: z.number().int(),
-    outcome: z.enum(OUTCOMES),
-    agent: z.string().nullable(),
-    service: z.string().nullable(),
-    release: z.string().nullable().default(null),
-    createdAt: z.string(),
-    failureCount: z.number(),
-    categories: z.array(z.string()),
-    criticalSpanId: z.string().nullable(),
-    criticalCategory: z.string().nullable(),
-    coverage: z.enum(COVERAGE_STATES).nullable().default(null),
-    model: z.string().nullable().default(null),
-    costUsd: z.number().nullable().default(null),
-    endedAt: z.string().nullable().default(null),
-    issues: z.array(issueSchema.pick({ issue: true, category: true, place: true, cause: true })).default([]),
-  }),
-);
 const issueFeedbackSchema = feedbackSchema
   .pick({ verdict: true, at: true })
   .extend({ sessionId: z.string() });
 type IssueFeedback = z.infer<typeof issueFeedbackSchema>;
-const headSchema = z.object({
-  diagnosisId: z.string(),
-  contentHash: z.string(),
-  summary: summarySchema,
-  /** Closing number of the content that was diagnosed. */
-  closing: z.number().default(0),
-});
-const bodySchema = z.union([z.object({ body: z.instanceof(Uint8Array) }), z.object({ bodyKey: z.string() })]);
-const HEAD = ['diagnosisId', 'contentHash', 'summary', 'closing'];
-
 /**
  * Diagnoses in the single table (core/ports/table.ts), the same code over DynamoDB and over the local table.
  *
@@ -367,118 +337,9 @@ export class DynamoDiagnosisStore implements DiagnosisStore {
   }
 }
 
-/** So much that the item of `LATEST`, which every list reads of each session, stays within one read unit of 4 KB. */
-const EXPLANATION = 300;
-const MOST_CAUSES = 4;
-
-/**
- * What a reader of the table wants without unpacking a body, as attributes of their own (docs/querying.md). Causes are
- * those of the failures, the worst first.
- */
-function readable(
-  { criticalStep, rootCauses }: Diagnosis,
-  summary: Omit<DiagnosisSummary, 'superseded'>,
-): Record<string, unknown> {
-  const { outcome, coverage, agent, service, release, createdAt, categories, issues } = summary;
-  return {
-    outcome,
-    coverage,
-    agent,
-    service,
-    release,
-    createdAt,
-    categories,
-    issues: issues.map(({ issue }) => issue),
-    criticalStep:
-      criticalStep === null
-        ? null
-        : {
-            spanId: criticalStep.spanId,
-            position: criticalStep.position,
-            agent: criticalStep.agent,
-            category: criticalStep.category,
-            reason: cutText(criticalStep.reason, EXPLANATION),
-          },
-    causes: rootCauses.slice(0, MOST_CAUSES).map((cause) => ({
-      spanId: cause.failure_span_id,
-      location: cause.location,
-      explanation: cutText(cause.root_cause_explanation, EXPLANATION),
-      fixType: cause.fix_type,
-      fix: cutText(cause.fix_recommendation, EXPLANATION),
-    })),
-  };
-}
-
-/**
- * Which of two diagnoses of a session is the newer: that of the later closing, whenever it was written; of one closing,
- * that which was written later. As text of fixed width.
- */
-const versionOrder = (closing: number, version: number): string =>
-  [closing, version].map((n) => String(n).padStart(9, '0')).join('#');
-
-function newestOf<Head extends z.infer<typeof headSchema>>(heads: readonly Head[]): Head | null {
-  const order = ({ closing, summary }: Head): string => versionOrder(closing, summary.version);
-  return heads.reduce<Head | null>(
-    (best, head) => (best === null || order(head) > order(best) ? head : best),
-    null,
-  );
-}
-
 /** When a session showed a fault: its end, unless its producer's clock is ahead of ours. */
 const seenAt = ({ endedAt, createdAt }: Pick<DiagnosisSummary, 'endedAt' | 'createdAt'>): string =>
   endedAt !== null && endedAt < createdAt ? endedAt : createdAt;
 
 /** Of the session index (ingest): `ownedBy` names the session that the traces belong to. */
 const isGivenAway = (item: Item): boolean => typeof item.ownedBy === 'string';
-
-function patternsFor(summary: Omit<DiagnosisSummary, 'superseded'>): TimelinePattern[] {
-  return [
-    { by: 'all' },
-    { by: 'outcome', value: summary.outcome },
-    ...summary.issues.map(({ issue }) => ({ by: 'issue', value: issue }) as const),
-    ...(summary.agent === null ? [] : [{ by: 'agent', value: summary.agent } as const]),
-    ...(summary.service === null ? [] : [{ by: 'service', value: summary.service } as const]),
-    // Under each category and under its parent, so that both are lists of their own.
-    ...[...new Set(summary.categories.flatMap((id) => [id, parentOf(id)]))].map(
-      (value) => ({ by: 'category', value }) as const,
-    ),
-  ];
-}
-
-/** `hallucination` of `hallucination-category-hall-usage`. */
-const parentOf = (id: string): string => id.replace(/-category-.*$/u, '');
-
-type Filters = Parameters<DiagnosisStore['recent']>[0];
-
-function patternOf(query: Filters): TimelinePattern {
-  if (query.issue !== undefined) return { by: 'issue', value: query.issue };
-  if (query.agent !== undefined) return { by: 'agent', value: query.agent };
-  if (query.service !== undefined) return { by: 'service', value: query.service };
-  if (query.outcome !== undefined) return { by: 'outcome', value: query.outcome };
-  if (query.category !== undefined) return { by: 'category', value: query.category };
-  return { by: 'all' };
-}
-
-function matches(summary: Omit<DiagnosisSummary, 'superseded'>, query: Filters): boolean {
-  return (
-    (query.agent === undefined || summary.agent === query.agent) &&
-    (query.service === undefined || summary.service === query.service) &&
-    (query.outcome === undefined || summary.outcome === query.outcome) &&
-    (query.category === undefined ||
-      summary.categories.some((id) => categoryMatches(id, query.category ?? ''))) &&
-    (query.model === undefined || summary.model === query.model) &&
-    (query.issue === undefined || summary.issues.some(({ issue }) => issue === query.issue))
-  );
-}
-
-const encodeNext = (sk: string): string => Buffer.from(sk, 'utf8').toString('base64url');
-
-function decodeNext(next: string): string {
-  const sk = Buffer.from(next, 'base64url').toString('utf8');
-  // DynamoDB takes sort keys of 1 to 1,024 bytes.
-  if (sk === '' || Buffer.byteLength(sk) > 1024 || encodeNext(sk) !== next)
-    throw new ConfigurationInvalidError(
-      'the continuation of a list is not one that was given out: start the list again',
-    );
-  return sk;
-}

@@ -112,32 +112,48 @@ function replaced(value: JsonValue, where: Place, by: JsonValue): JsonValue {
 const PIECES = 50;
 const MARK = 'put in its place';
 
-describe.each(await formatFixtures())('$format: $file', ({ path: file }) => {
-  const text = readFileSync(file, 'utf8');
-  const source = path.basename(file);
-  const documents = documentsOf(text);
+const FILES = (await formatFixtures()).map(({ format, file, path: at }) => {
+  const text = readFileSync(at, 'utf8');
+  return { format, file, text, source: path.basename(at), documents: documentsOf(text) };
+});
+const pieces = (text: string): string[] =>
+  Array.from({ length: PIECES - 1 }, (_, n) => text.slice(0, Math.floor((text.length * (n + 1)) / PIECES)));
+
+describe.each(FILES)('$format: $file', ({ text, source }) => {
   it('cut after each fiftieth of its length', () => {
-    for (let piece = 1; piece < PIECES; piece += 1)
-      outcome(text.slice(0, Math.floor((text.length * piece) / PIECES)), source);
+    for (const cut of pieces(text)) outcome(cut, source);
   });
-  it.skipIf(documents === null)('cut inside a value: not whole', async () => {
-    for (const part of [0.5, 0.9]) {
-      const cut = text.slice(0, Math.floor(text.length * part)).trimEnd();
-      // A cut between two lines leaves whole lines.
-      if (documentsOf(cut) !== null) continue;
-      for (const session of outcome(cut, source)) expect(await passesAsWhole(session)).toBe(false);
-    }
-  });
-  it.skipIf(documents === null)('in reverse, and everything twice', () => {
-    outcome(asText(documents!.map((one) => eachList(one, (list) => list.toReversed())).toReversed()), source);
-    outcome(
-      asText(documents!.map((one) => eachList(one, (list) => list.flatMap((item) => [item, item])))),
-      source,
-    );
+  it('everything twice', () => {
     outcome(`${text.trimEnd()}\n${text}`, source);
   });
-  it.skipIf(documents === null)('deep and huge', () => {
-    const [first] = documents!;
+});
+
+const JSON_FILES = FILES.flatMap((file) =>
+  file.documents === null ? [] : [{ ...file, documents: file.documents }],
+);
+
+describe.each(JSON_FILES)('$format: $file, as JSON', ({ text, source, documents }) => {
+  it('cut inside a value: not whole', async () => {
+    for (const piece of pieces(text)) {
+      const cut = piece.trimEnd();
+      // A cut between two lines leaves whole lines.
+      if (documentsOf(cut) !== null) continue;
+      for (const session of outcome(cut, source))
+        expect(await passesAsWhole(session), cut.slice(-80)).toBe(false);
+    }
+  });
+  it('in reverse, and every item twice', () => {
+    outcome(
+      asText(documents.map((whole) => eachList(whole, (list) => list.toReversed())).toReversed()),
+      source,
+    );
+    outcome(
+      asText(documents.map((whole) => eachList(whole, (list) => list.flatMap((item) => [item, item])))),
+      source,
+    );
+  });
+  it('deep and huge', () => {
+    const [first] = documents;
     const deep = `${'{"a":['.repeat(3_000)}${']}'.repeat(3_000)}`;
     const huge = JSON.stringify('x'.repeat(300_000));
     for (const [index, where] of placesOf(first!).slice(0, 40).entries()) {
@@ -146,9 +162,9 @@ describe.each(await formatFixtures())('$format: $file', ({ path: file }) => {
       if (index % 4 === 0) outcome(marked.replace(JSON.stringify(MARK), huge), source);
     }
   });
-  it.skipIf(documents === null)('with one value of another type', () => {
-    for (const [index, one] of documents!.entries())
-      for (const wrong of wrongTypes(one, Math.ceil(120 / documents!.length)))
-        outcome(asText(documents!.with(index, wrong)), source);
+  it('with one value of another type', () => {
+    for (const [index, whole] of documents.entries())
+      for (const wrong of wrongTypes(whole, Math.ceil(120 / documents.length)))
+        outcome(asText(documents.with(index, wrong)), source);
   });
 });
