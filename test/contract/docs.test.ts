@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { formatsPage, PAGES_WITH_OUTPUT, taxonomyPage, withOutputs } from '../../scripts/docs.ts';
@@ -51,5 +51,15 @@ test('every page that a page links to exists', () => {
         /ENOENT/,
       );
     }
+  }
+});
+
+test('every source file that a page names exists', () => {
+  for (const file of PAGES) {
+    const named = page(file).matchAll(
+      /`((?:core|adapters|cli|lib|lambdas|report|bench|test|scripts|examples)\/[\w./-]+\.\w+)`/g,
+    );
+    const missing = [...named].flatMap(([, name = '']) => (existsSync(path.join(root, name)) ? [] : [name]));
+    expect(missing, file).toEqual([]);
   }
 });
