@@ -85,8 +85,8 @@ function heading(diagnosis: Diagnosis, { palette, policy, width }: TerminalView)
     safeLine(s, 60),
   );
   const lines = [
-    `${palette.bold(safeLine(diagnosis.sessionId, 100))}  ${palette.dim(about.join(' · '))}`,
     wrapAnsi(paint(palette.bold(`${mark} ${safeText(text)}`)), width, { hard: true }),
+    `${palette.bold(safeLine(diagnosis.sessionId, 100))}  ${palette.dim(about.join(' · '))}`,
   ];
   if (diagnosis.goal !== null) {
     lines.push(indent(palette.dim(`goal: ${safeLine(diagnosis.goal, 200)}`), 2, width));

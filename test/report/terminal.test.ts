@@ -72,3 +72,19 @@ test('a remedy is said once, further lines stand under the first, a speaker is n
   expect(text).toContain('2. step 2 · Surfer, get · span span-3\n');
   expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
 });
+
+test('begins with the verdict: a tick where failures were all recovered, whatever their number', () => {
+  const base = aDiagnosis();
+  const view = { palette: PLAIN, width: 80 };
+  const [failure] = base.failures;
+  const recovered = Array.from({ length: 4 }, () => ({
+    ...failure!,
+    recovered: 'yes' as const,
+    effect: 'none' as const,
+  }));
+  const coverage = { ...base.coverage, state: 'COMPLETE' as const, gaps: [] };
+  const flawed = { ...base, outcome: 'FLAWED' as const, criticalStep: null, failures: recovered, coverage };
+  expect(renderTerminal(flawed, view)).toMatch(/^✓ /);
+  expect(renderTerminal(base, view)).toMatch(/^✗ /);
+  expect(renderTerminal({ ...flawed, outcome: 'UNKNOWN', outcomeReason: 'x' }, view)).toMatch(/^\? /);
+});
